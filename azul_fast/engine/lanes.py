@@ -234,6 +234,12 @@ def unsigned_min(typing_context, x, y):
 
 
 @intrinsic
+def unsigned_max(typing_context, x, y):
+    """The larger of `x` and `y` in each lane, as unsigned numbers."""
+    return _extreme("unsigned_max", ir.IRBuilder.icmp_unsigned, ">")(typing_context, x, y)
+
+
+@intrinsic
 def signed_max(typing_context, x, y):
     """The larger of `x` and `y` in each lane, as signed numbers."""
     return _extreme("signed_max", ir.IRBuilder.icmp_signed, ">")(typing_context, x, y)
@@ -292,6 +298,46 @@ def widen(typing_context, value):
     """The number in a single lane as an int64, zeros in its upper bits."""
     _need(isinstance(value, Lane) and value.width == 1, "widen", (value,))
     return types.int64(value), lambda context, builder, sig, args: builder.zext(args[0], _WORD)
+
+
+@intrinsic
+def lane_numbers(typing_context, like):
+    """0, 1, 2, ... in the lanes of a value shaped as `like`."""
+    _need(isinstance(like, Lane), "lane_numbers", (like,))
+
+    def generate(context, builder, sig, args):
+        if like.width == 1:
+            return ir.Constant(like.llvm, 0)
+        return ir.Constant(like.llvm, [ir.Constant(ir.IntType(like.bits), i) for i in range(like.width)])
+
+    return like(like), generate
+
+
+@intrinsic(prefer_literal=True)
+def repeat_bytes(typing_context, word, period, like):
+    """The lowest `period` bytes of the int64 `word`, over and over in the 8-bit lanes of a value shaped as `like`."""
+    _need(isinstance(like, Lane) and like.bits == 8, "repeat_bytes", (word, period, like))
+    count = _width("repeat_bytes", (word, period, like), period)
+
+    def generate(context, builder, sig, args):
+        eight = ir.VectorType(ir.IntType(8), 8)
+        order = ir.Constant(ir.VectorType(ir.IntType(32), like.width), [i % count for i in range(like.width)])
+        return builder.shuffle_vector(builder.bitcast(args[0], eight), ir.Constant(eight, ir.Undefined), order)
+
+    return like(types.int64, period, like), generate
+
+
+@intrinsic
+def largest(typing_context, x):
+    """The largest of the lanes of `x`, as unsigned numbers: an int64."""
+    _need(isinstance(x, Lane) and x.width > 1, "largest", (x,))
+
+    def generate(context, builder, sig, args):
+        function_type = ir.FunctionType(ir.IntType(x.bits), [x.llvm])
+        name = f"llvm.vector.reduce.umax.v{x.width}i{x.bits}"
+        return builder.zext(builder.call(builder.module.declare_intrinsic(name, fnty=function_type), [args[0]]), _WORD)
+
+    return types.int64(x), generate
 
 
 # ----------------------------------------------------------------------------------------------------------- memory

@@ -1,0 +1,146 @@
+"""One turn of the factory offer: the legal moves, choosing the n-th of them, and playing one."""
+
+from __future__ import annotations
+
+from azul_fast._jit import inline
+from azul_fast.engine.bits import nth_set_bit, popcount
+from azul_fast.engine.lanes import load_word, store_word
+from azul_fast.engine.layout import (
+    ALL_PAIRS,
+    COLOR_PAIRS,
+    FLOOR_TILES,
+    FLOOR_USED,
+    LINE_COLOR,
+    LINE_PAIRS,
+    MARKER,
+    MARKER_FLAG,
+    OFFER,
+    PAIRS,
+    PLAYER_WORDS,
+    PLAYERS,
+    REMOVED,
+    REMOVES,
+    ROOM,
+    ROUND_PLIES,
+    SEATS,
+    SOURCE_PAIRS,
+    TURN,
+)
+from azul_fast.rules import COLOR_COUNT, FLOOR, FLOOR_CELLS, SOURCE_COUNT
+
+COLOR_BYTES = 0xFF_FF_FF_FF_FF  # the five bytes that hold one count a color
+_TENTH = 103  # n * 103 >> 10 == n // 10 for every bit number of PAIRS
+
+
+@inline
+def seat_base(state, game, seat):
+    """Word at which the fields of `seat` start; `game` is the word at which the game starts."""
+    return game + SEATS + (seat & 3) * PLAYER_WORDS
+
+
+@inline
+def pick_of_six(m0, m1, m2, m3, m4, m5, word):
+    """The set bit of six masks, one for each line and the floor, that the 24-bit number `word` picks.
+
+    Returns
+    -------
+    line, bit : int64
+        Which mask, and the index of the bit in it; every set bit has the same chance.
+    """
+    n0 = popcount(m0)
+    n1 = popcount(m1) + n0
+    n2 = popcount(m2) + n1
+    n3 = popcount(m3) + n2
+    n4 = popcount(m4) + n3
+    index = word * (n4 + popcount(m5)) >> 24
+    # each difference is negative up to the chosen mask: its sign does the work of a branch
+    d0, d1, d2, d3, d4 = index - n0, index - n1, index - n2, index - n3, index - n4
+    line = FLOOR + (d0 >> 63) + (d1 >> 63) + (d2 >> 63) + (d3 >> 63) + (d4 >> 63)
+    rank = index if d0 < 0 else d0
+    rank = rank if d1 < 0 else d1
+    rank = rank if d2 < 0 else d2
+    rank = rank if d3 < 0 else d3
+    rank = rank if d4 < 0 else d4
+    mask = m0 if d0 < 0 else m1
+    mask = mask if d1 < 0 else m2
+    mask = mask if d2 < 0 else m3
+    mask = mask if d3 < 0 else m4
+    mask = mask if d4 < 0 else m5
+    return line, nth_set_bit(mask, rank)
+
+
+@inline
+def pick_uniform(state, game, player, word):
+    """The move that the 24-bit number `word` picks out of all legal ones, each with the same chance.
+
+    Moves are numbered by line (the floor last), then color, then source (the center first): the order of the bits
+    of PAIRS. The lockstep engine numbers them alike.
+
+    Returns
+    -------
+    line, color, source : int64
+    """
+    pairs = state[game + PAIRS]
+    p = player + LINE_PAIRS
+    line, bit = pick_of_six(
+        pairs & state[p], pairs & state[p + 1], pairs & state[p + 2], pairs & state[p + 3], pairs & state[p + 4], pairs, word
+    )
+    color = bit * _TENTH >> 10
+    return line, color, bit - color * SOURCE_COUNT
+
+
+@inline
+def apply_unchecked(state, game, player, line, color, source):
+    """Play a legal move of the seat whose fields start at `player`; `state` is modified in place.
+
+    Everything but TURN is brought up to date; the offer is over when PAIRS is 0 then.
+    """
+    line, color, source = line & 7, color & 7, source & 15
+    from_center = (source - 1) >> 63  # all ones if the source is the center
+    pairs = state[game + PAIRS]
+    others = SOURCE_PAIRS & ~(1 << SOURCE_COUNT * color)
+    state[game + PAIRS] = (pairs & ~(SOURCE_PAIRS << source)) | ((pairs >> source) & others)
+
+    # Counts are five bytes a source, so a word's top three bytes belong to the next source: the center's word is
+    # written first and the source's word last, which puts those bytes right.
+    offer = 8 * (game + OFFER)
+    taken_from = load_word(state, offer + COLOR_COUNT * source)
+    center = load_word(state, offer)
+    count = (taken_from >> 8 * color) & 31
+    rest = taken_from & COLOR_BYTES & ~(0xFF << 8 * color)
+    store_word(state, offer, center + rest)
+    store_word(state, offer + COLOR_COUNT * source, (taken_from & ~COLOR_BYTES) | (rest & from_center))
+
+    marker = state[game + MARKER] & from_center
+    state[game + MARKER] -= marker
+
+    rooms = state[player + ROOM]
+    room = (rooms >> 8 * line) & 7
+    placed = min(count, room)
+    over = count - placed
+    state[player + ROOM] = rooms - (placed << 8 * line)
+    state[player + LINE_PAIRS + line] = (COLOR_PAIRS << SOURCE_COUNT * color) if room > count else 0
+    state[player + LINE_PAIRS + FLOOR] = ALL_PAIRS
+    state[player + LINE_COLOR] |= (color << 8 * line) & COLOR_BYTES
+
+    floor = state[player + FLOOR_USED]
+    with_marker = min((floor & 7) + (marker & 1), FLOOR_CELLS)
+    used = min(with_marker + over, FLOOR_CELLS)
+    kept = used - with_marker
+    state[player + FLOOR_USED] = ((floor | marker) & MARKER_FLAG) | used
+    state[player + FLOOR_TILES] += kept << 8 * color
+    if state[game + REMOVES] != 0:
+        state[game + REMOVED] += (over - kept) << 8 * color
+    state[game + ROUND_PLIES] += 1
+
+
+@inline
+def next_seat(state, game, seat):
+    """The seat after `seat`."""
+    return seat + 1 if seat + 1 < state[game + PLAYERS] else 0
+
+
+@inline
+def pass_turn(state, game):
+    """Let the next seat act."""
+    state[game + TURN] = next_seat(state, game, state[game + TURN])
