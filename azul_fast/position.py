@@ -51,15 +51,18 @@ from azul_fast.engine.layout import (
 from azul_fast.errors import InvalidPositionError, shown
 from azul_fast.rules import (
     CENTER,
+    COLOR_BONUS,
     COLOR_COUNT,
     COLOR_NAMES,
     COLORS,
+    COLUMN_BONUS,
     DEFAULT_MAX_ROUNDS,
     END_REASONS,
     FACTORY_TILES,
     FLOOR,
     FLOOR_CELLS,
     LINE_COUNT,
+    ROW_BONUS,
     SOURCE_COUNT,
     TILE_COUNT,
     TILES_PER_COLOR,
@@ -112,9 +115,25 @@ class Board:
         """Whether pattern line 0..4 is full."""
         return len(self.lines[line]) == line + 1
 
-    def is_complete(self, row: int) -> bool:
-        """Whether wall row 0..4 is complete."""
-        return EMPTY_CELL not in self.wall[row]
+    @property
+    def rows(self) -> int:
+        """Complete wall rows."""
+        return sum(EMPTY_CELL not in cells for cells in self.wall)
+
+    @property
+    def columns(self) -> int:
+        """Complete wall columns."""
+        return sum(all(cells[column] != EMPTY_CELL for cells in self.wall) for column in range(WALL_SIZE))
+
+    @property
+    def colors(self) -> int:
+        """Colors with all five tiles on the wall."""
+        return sum(all(color in cells for cells in self.wall) for color in COLORS)
+
+    @property
+    def bonus(self) -> int:
+        """Points that rows, columns and colors bring at the end of the game."""
+        return ROW_BONUS * self.rows + COLUMN_BONUS * self.columns + COLOR_BONUS * self.colors
 
 
 @dataclass(frozen=True)
@@ -233,8 +252,8 @@ class Position:
         for c, out in enumerate(self.tiles_out()):
             total = out + self.bag[c] + self.lid[c]
             if total != TILES_PER_COLOR or min(self.bag[c], self.lid[c]) < 0:
-                raise _bad("census", f"{out + max(self.bag[c], 0) + max(self.lid[c], 0)} {_name(c)} tiles, "
-                           f"not {TILES_PER_COLOR}")  # fmt: skip
+                total = out + max(self.bag[c], 0) + max(self.lid[c], 0)  # below 0: what ? leaves of too many
+                raise _bad("census", f"{total} {_name(c)} tiles, not {TILES_PER_COLOR}")
 
     def _check_round(self) -> None:
         for letter, seat in (("t", self.turn), ("s", self.starter)):
@@ -265,9 +284,11 @@ class Position:
                 raise _bad("t", f"seat {self.turn}, but the next column is chosen by seat {pending[0]}")
         if self.phase in ("deal", "over"):
             self._check_after_tiling(phase, pending)
-        untouched = all(len(factory) == FACTORY_TILES for factory in self.factories) and not self.center and self.marker
+        untouched = all(len(factory) == FACTORY_TILES for factory in self.factories) and self.marker and not self.center
         if self.phase == "offer" and untouched and self.turn != self.starter:
-            raise _bad("t", f"seat {self.turn}, but nothing has been taken and seat {self.starter} starts this round (s)")
+            raise _bad(
+                "t", f"seat {self.turn}, but nothing has been taken and seat {self.starter} starts the round (s)"
+            )
         self._check_rows(phase, pending)
 
     def _check_after_tiling(self, phase: str, pending: tuple[int, int] | None) -> None:
@@ -281,19 +302,19 @@ class Position:
             raise _bad("marker", f"on a floor line, but in phase {phase} it is in the center")
 
     def _check_rows(self, phase: str, pending: tuple[int, int] | None) -> None:
-        """A row gains at most one tile a round, a complete one ends the game, and the end reason is the first to hold."""
+        """A row gains a tile a round at most, a complete one ends the game, and the end reason is the first to hold."""
         complete = False
         for seat, board in enumerate(self.boards):
             for row in range(WALL_SIZE):
-                tiled = self.phase in ("deal", "over") or (pending is not None and (seat, row) < pending)
-                rounds = self.round if tiled or self.phase == "offer" and False else self.round - 1
-                place = f"board {seat + 1}, wall row {row + 1}"
                 tiles = WALL_SIZE - board.wall[row].count(EMPTY_CELL)
+                now_tiled = self.phase == "tile" and (seat, row) < pending  # in this round, while others wait
+                rounds = self.round if now_tiled or self.phase in ("deal", "over") else self.round - 1
                 if tiles > rounds:
+                    place = f"board {seat + 1}, wall row {row + 1}"
                     raise _bad(place, f"{tiles} tiles, but by round {self.round} ({phase}) it was tiled {rounds} times")
+                if tiles == WALL_SIZE and not now_tiled and phase != "over-row":
+                    raise _bad("phase", f"{phase}, but board {seat + 1} has completed row {row + 1}: the game is over")
                 complete |= tiles == WALL_SIZE
-                if tiles == WALL_SIZE and not (self.phase == "tile" and tiled) and phase != "over-row":
-                    raise _bad("phase", f"{phase}, but board {seat + 1} has completed row {row + 1}, which ends the game")
         left = sum(self.bag) + sum(self.lid)
         if phase == "over-row" and not complete:
             raise _bad("phase", "over-row, but no row is complete")
