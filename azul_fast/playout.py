@@ -13,7 +13,6 @@ from azul_fast.engine.layout import (
     END_NONE,
     FREE_WALL,
     LOST,
-    MAX_ROUNDS,
     OUT_COLORS,
     OUT_COLUMNS,
     OUT_END,
@@ -30,7 +29,6 @@ from azul_fast.engine.layout import (
     PAIRS,
     PHASE,
     PHASE_DEAL,
-    PHASE_OFFER,
     PLACED,
     PLAYERS,
     PLIES,
@@ -40,12 +38,11 @@ from azul_fast.engine.layout import (
     ROW_COLORS,
     SCORE,
     SHORT,
-    STARTER,
     STATE_WORDS,
     TURN,
     WALL,
 )
-from azul_fast.engine.moves import apply_unchecked, pass_turn, pick_uniform, seat_base
+from azul_fast.engine.moves import apply_unchecked, pass_turn, pick_uniform, seat_words
 from azul_fast.engine.rng import DEALS, POLICIES, stream_key
 from azul_fast.engine.rounds import (
     GRAY_DRAWS,
@@ -60,127 +57,191 @@ from azul_fast.engine.rounds import (
     tile_colored_walls,
 )
 from azul_fast.engine.scoring import complete_columns, complete_rows
+from azul_fast.engine.words import section, words
 from azul_fast.policies import GREEDY, RANDOM, TIDY
 from azul_fast.policies.greedy import greedy_move, greedy_worths, highest_column
 from azul_fast.policies.random import random_column
 from azul_fast.policies.tidy import tidy_move, tidy_worths
 from azul_fast.policies.worths import SEAT_WORTHS, WORTH_WORDS, lose_colors
+from azul_fast.rules import MAX_PLAYERS
 
-SLOTS = 3  # games played in turn by one thread: while one waits for a result, the processor works on the others
 LANES_2P, LANES_4P = 32, 64  # byte lanes for (sources x colors): 30 with 2 players, 40 and 50 with 3 and 4
 
+# One thread plays several games in turn: while one waits for a result, the processor works on the others.
+SLOTS = 3
+# A slot: the state, then what its policies keep beside it, who plays which seat, and the number of the game.
+SLOT_WORTHS = STATE_WORDS
+SLOT_POLICIES = SLOT_WORTHS + WORTH_WORDS
+SLOT_COLUMN = SLOT_POLICIES + MAX_PLAYERS  # counted from the first game of the call; -1: no game is left
+SLOT_WORDS = SLOT_COLUMN + 1
+
+# What a batch is, in words.
+RUN_POLICIES = 0  # [players] ids; in rotation r, seat s is played by number (s + r) mod players
+RUN_ROTATIONS = MAX_PLAYERS  # 1, or the number of players: game g plays deal g // rotations in rotation g % rotations
+RUN_FIRST_ROTATES = RUN_ROTATIONS + 1  # 1: seat (game mod players) starts the first round
+RUN_SEED = RUN_FIRST_ROTATES + 1
+RUN_WORDS = RUN_SEED + 1
+
 
 @inline
-def seed_streams(state, game, seed, deal_number, game_number):
-    """Key the streams of a game."""
-    state[game + DEAL_KEY] = stream_key(seed, deal_number, DEALS)
-    state[game + POLICY_KEY] = stream_key(seed, game_number, POLICIES)
-    open_streams(state, game)
+def slot_policy(slot, seat):
+    """Who plays `seat`."""
+    return slot[SLOT_POLICIES + (seat & 3)]
 
 
 @inline
-def set_worths(state, game, policies, seats, worths, base):
+def slot_worths(slot, seat):
+    """The worths of `seat`."""
+    return section(slot, SLOT_WORTHS + (seat & 3) * SEAT_WORTHS, SEAT_WORTHS)
+
+
+@inline
+def set_worths(slot):
     """At the start of a round: what each line is worth to the seats whose policy asks for that."""
-    for seat in range(state[game + PLAYERS]):
-        policy = policies[seats + seat]
-        player = seat_base(state, game, seat)
+    for seat in range(slot[PLAYERS]):
+        policy = slot_policy(slot, seat)
         if policy == GREEDY:
-            greedy_worths(state, game, player, worths, base + seat * SEAT_WORTHS)
+            greedy_worths(slot, seat_words(slot, seat), slot_worths(slot, seat))
         elif policy == TIDY:
-            tidy_worths(state, player, worths, base + seat * SEAT_WORTHS)
+            tidy_worths(seat_words(slot, seat), slot_worths(slot, seat))
 
 
 @inline
-def policy_move(state, game, player, policy, worths, base, word):
+def policy_move(state, player, policy, worths, word):
     """The move that `policy` plays, as (line, color, source)."""
     if policy == RANDOM:
-        return pick_uniform(state, game, player, word)
-    if state[game + PLAYERS] == 2:
+        return pick_uniform(state, player, word)
+    if state[PLAYERS] == 2:
         if policy == GREEDY:
-            return greedy_move(state, game, player, worths, base, word, LANES_2P)
-        return tidy_move(state, game, player, worths, base, word, LANES_2P)
+            return greedy_move(state, player, worths, word, LANES_2P)
+        return tidy_move(state, player, worths, word, LANES_2P)
     if policy == GREEDY:
-        return greedy_move(state, game, player, worths, base, word, LANES_4P)
-    return tidy_move(state, game, player, worths, base, word, LANES_4P)
+        return greedy_move(state, player, worths, word, LANES_4P)
+    return tidy_move(state, player, worths, word, LANES_4P)
 
 
 @inline
-def policy_column(state, player, line, columns, policy, word):
+def policy_column(player, line, columns, policy, word):
     """The gray-wall column that `policy` chooses out of `columns`."""
     if policy == RANDOM:
         return random_column(columns, word)
-    return highest_column(state, player, line, columns, word)
+    return highest_column(player, line, columns, word)
 
 
 @inner
-def tile_free_walls(state, game, policies, seats):
+def tile_free_walls(slot):
     """Tile all full lines of the gray walls: seats in order, for each rows 1 to 5."""
-    for seat in range(state[game + PLAYERS]):
-        player = seat_base(state, game, seat)
-        full = full_lines(state, player)
+    for seat in range(slot[PLAYERS]):
+        player = seat_words(slot, seat)
+        full = full_lines(player)
         while full != 0:
             line = trailing_zeros(full) >> 3
             full &= full - 1
-            columns = open_columns(state, player, line)
-            word = policy_word(state, game, GRAY_DRAWS + state[game + CHOICES])
-            state[game + CHOICES] += 1
+            columns = open_columns(player, line)
+            word = policy_word(slot, GRAY_DRAWS + slot[CHOICES])
+            slot[CHOICES] += 1
             if columns == 0:
-                drop_line(state, game, player, line)
+                drop_line(slot, player, line)
             else:
-                column = policy_column(state, player, line, columns, policies[seats + seat], word)
-                place_tile(state, player, line, column)
+                place_tile(player, line, policy_column(player, line, columns, slot_policy(slot, seat), word))
 
 
-@inline
-def end_offer(state, game, policies, seats, worths, base):
+@inner
+def end_offer(slot):
     """Tiling, the round's end, and the next deal; returns END_NONE or why the game is over."""
-    if state[game + FREE_WALL]:
-        tile_free_walls(state, game, policies, seats)
+    if slot[FREE_WALL]:
+        tile_free_walls(slot)
     else:
-        tile_colored_walls(state, game)
-    end = settle_round(state, game)
+        tile_colored_walls(slot)
+    end = settle_round(slot)
     if end == END_NONE:
-        deal(state, game)
-        set_worths(state, game, policies, seats, worths, base)
+        deal(slot)
+        set_worths(slot)
     return end
 
 
-@inline
-def start_game(state, game, start, number, rotations, first_rotates, seed, seat_policies, policies, seats, worths, base):
+@inner
+def start_game(slot, start, run, number):
     """Set up game `number` of a batch from the state `start`, up to its first ply."""
-    state[game : game + STATE_WORDS] = start
+    for i in range(STATE_WORDS):
+        slot[i] = start[i]
     players = start[PLAYERS]
+    rotations = run[RUN_ROTATIONS]
     for seat in range(players):
-        policies[seats + seat] = seat_policies[(seat + number % rotations) % players]
-    if first_rotates:
-        state[game + TURN] = number % players
-    seed_streams(state, game, seed, number // rotations, number)
+        slot[SLOT_POLICIES + seat] = run[RUN_POLICIES + (seat + number % rotations) % players]
+    if run[RUN_FIRST_ROTATES]:
+        slot[TURN] = number % players
+    slot[DEAL_KEY] = stream_key(run[RUN_SEED], number // rotations, DEALS)
+    slot[POLICY_KEY] = stream_key(run[RUN_SEED], number, POLICIES)
+    open_streams(slot)
     if start[PHASE] == PHASE_DEAL:
-        deal(state, game)
-    set_worths(state, game, policies, seats, worths, base)
+        deal(slot)
+    set_worths(slot)
 
 
-@inline
-def write_result(state, game, out, column):
+@inner
+def write_result(state, out, stride, column):
     """Write a finished game into a column of the results."""
-    out[OUT_ROUNDS, column] = state[game + ROUND]
-    out[OUT_PLIES, column] = state[game + PLIES] + state[game + ROUND_PLIES]
-    out[OUT_END, column] = state[game + END]
-    out[OUT_SHORT, column] = state[game + SHORT]
-    for seat in range(state[game + PLAYERS]):
-        p = seat_base(state, game, seat)
+    out[OUT_ROUNDS * stride + column] = state[ROUND]
+    out[OUT_PLIES * stride + column] = state[PLIES] + state[ROUND_PLIES]
+    out[OUT_END * stride + column] = state[END]
+    out[OUT_SHORT * stride + column] = state[SHORT]
+    for seat in range(state[PLAYERS]):
+        p = seat_words(state, seat)
         row = OUT_SEATS + seat * OUT_SEAT_ROWS
-        out[row + OUT_SCORE, column] = state[p + SCORE]
-        out[row + OUT_PLACED, column] = state[p + PLACED]
-        out[row + OUT_LOST, column] = state[p + LOST]
-        out[row + OUT_ROWS, column] = complete_rows(state[p + WALL])
-        out[row + OUT_COLUMNS, column] = complete_columns(state[p + WALL])
-        out[row + OUT_COLORS, column] = complete_columns(state[p + ROW_COLORS])
-        out[row + OUT_WALL, column] = state[p + WALL]
+        out[(row + OUT_SCORE) * stride + column] = p[SCORE]
+        out[(row + OUT_PLACED) * stride + column] = p[PLACED]
+        out[(row + OUT_LOST) * stride + column] = p[LOST]
+        out[(row + OUT_ROWS) * stride + column] = complete_rows(p[WALL])
+        out[(row + OUT_COLUMNS) * stride + column] = complete_columns(p[WALL])
+        out[(row + OUT_COLORS) * stride + column] = complete_columns(p[ROW_COLORS])
+        out[(row + OUT_WALL) * stride + column] = p[WALL]
 
 
 @kernel
-def play_general(start, seat_policies, rotations, first_rotates, seed, first_game, count, out):
+def _play(start, run, first_game, count, slots, out, stride):
+    start, run, slots, out = words(start), words(run), words(slots), words(out)
+    begun = np.int64(0)
+    live = np.int64(0)
+    for k in range(SLOTS):
+        slot = section(slots, k * SLOT_WORDS, SLOT_WORDS)
+        slot[PAIRS] = 0
+        slot[SLOT_COLUMN] = -1
+        if begun < count:
+            start_game(slot, start, run, first_game + begun)
+            slot[SLOT_COLUMN] = begun
+            begun += 1
+            live += 1
+    while live > 0:
+        for k in range(SLOTS):
+            slot = section(slots, k * SLOT_WORDS, SLOT_WORDS)
+            if slot[PAIRS] == 0:
+                if slot[SLOT_COLUMN] < 0:
+                    continue
+                if end_offer(slot) != END_NONE:
+                    write_result(slot, out, stride, slot[SLOT_COLUMN])
+                    if begun == count:
+                        slot[SLOT_COLUMN] = -1
+                        live -= 1
+                        continue
+                    start_game(slot, start, run, first_game + begun)
+                    slot[SLOT_COLUMN] = begun
+                    begun += 1
+                    if slot[PAIRS] == 0:  # it starts in phase tile
+                        continue
+            turn = slot[TURN]
+            player = seat_words(slot, turn)
+            word = policy_word(slot, slot[ROUND_PLIES])
+            policy = slot_policy(slot, turn)
+            worths = slot_worths(slot, turn)
+            line, color, source = policy_move(slot, player, policy, worths, word)
+            apply_unchecked(slot, player, line, color, source)
+            if policy != RANDOM:
+                lose_colors(worths, player, line, color)
+            pass_turn(slot)
+
+
+def play_general(start, seat_policies, rotations, first_rotates, seed, first_game, count, out) -> None:
     """Play games `first_game` to `first_game + count - 1` of a batch.
 
     Parameters
@@ -194,52 +255,14 @@ def play_general(start, seat_policies, rotations, first_rotates, seed, first_gam
     first_rotates : int
         1: seat (game mod players) starts the first round.
     seed, first_game, count : int
-    out : int32 [RESULT_ROWS, >= count]
+    out : int32 [RESULT_ROWS, >= count], C order
         Column i is set to the result of game ``first_game + i``.
     """
-    state = np.empty(SLOTS * STATE_WORDS, np.int64)
-    worths = np.zeros(SLOTS * WORTH_WORDS, np.int64)
-    policies = np.zeros(SLOTS * 4, np.int64)
-    column = np.full(SLOTS, -1, np.int64)  # the game in each slot, counted from first_game; -1 none
-    state[:] = 0
-    begun = np.int64(0)
-    live = np.int64(0)
-    for slot in range(SLOTS):
-        if begun < count:
-            g = slot * STATE_WORDS
-            start_game(state, g, start, first_game + begun, rotations, first_rotates, seed, seat_policies, policies,
-                       slot * 4, worths, slot * WORTH_WORDS)
-            column[slot] = begun
-            begun += 1
-            live += 1
-    while live > 0:
-        for slot in range(SLOTS):
-            g = slot * STATE_WORDS
-            if state[g + PAIRS] == 0:
-                if column[slot] < 0:
-                    continue
-                if end_offer(state, g, policies, slot * 4, worths, slot * WORTH_WORDS) != END_NONE:
-                    write_result(state, g, out, column[slot])
-                    if begun == count:
-                        column[slot] = -1
-                        live -= 1
-                        continue
-                    start_game(state, g, start, first_game + begun, rotations, first_rotates, seed, seat_policies,
-                               policies, slot * 4, worths, slot * WORTH_WORDS)
-                    column[slot] = begun
-                    begun += 1
-                    if state[g + PAIRS] == 0:  # it started in phase tile
-                        continue
-            turn = state[g + TURN] & 3
-            player = seat_base(state, g, turn)
-            word = policy_word(state, g, state[g + ROUND_PLIES])
-            base = slot * WORTH_WORDS + turn * SEAT_WORTHS
-            policy = policies[slot * 4 + turn]
-            line, color, source = policy_move(state, g, player, policy, worths, base, word)
-            apply_unchecked(state, g, player, line, color, source)
-            if policy != RANDOM:
-                lose_colors(worths, base, line, color, state, player)
-            pass_turn(state, g)
+    run = np.zeros(RUN_WORDS, np.int64)
+    run[RUN_POLICIES : RUN_POLICIES + len(seat_policies)] = seat_policies
+    run[RUN_ROTATIONS], run[RUN_FIRST_ROTATES], run[RUN_SEED] = rotations, first_rotates, seed
+    slots = np.zeros(SLOTS * SLOT_WORDS, np.int64)
+    _play(start, run, first_game, count, slots, out.reshape(-1), out.shape[1])
 
 
 def play_games(start, seat_policies, rotations, first_rotates, seed, first_game, count, out) -> None:

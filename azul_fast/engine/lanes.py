@@ -358,24 +358,27 @@ def address(context, builder, array_type, array, index, length, llvm_type, item_
     Under ``NUMBA_BOUNDSCHECK=1`` it raises IndexError unless all of it lies within the array: a raw pointer would
     otherwise hide from that check what Numba's own indexing shows.
     """
+    unit = ir.IntType(8 * item_bytes).as_pointer()
+    if isinstance(array_type, types.CPointer):  # see `azul_fast.engine.words`
+        pointer = builder.gep(builder.bitcast(array, unit), [index])
+        return builder.bitcast(pointer, llvm_type.as_pointer())
     view = context.make_array(array_type)(context, builder, array)
     if context.enable_boundscheck:
         size = builder.mul(view.nitems, view.itemsize)
         units = builder.sdiv(size, ir.Constant(size.type, item_bytes))
         cgutils.do_boundscheck(context, builder, index, units)
         cgutils.do_boundscheck(context, builder, builder.add(index, ir.Constant(index.type, length - 1)), units)
-    unit = ir.IntType(8 * item_bytes).as_pointer()
     pointer = builder.gep(builder.bitcast(view.data, unit), [index])
     return builder.bitcast(pointer, llvm_type.as_pointer())
 
 
 def _array_of(array, bits) -> bool:
-    """Whether `array` is a type of contiguous arrays of integers of `bits` bits."""
+    """Whether `array` is a type of contiguous arrays of, or pointers to, integers of `bits` bits."""
     return (
-        isinstance(array, types.Array)
+        isinstance(array, (types.Array, types.CPointer))
         and isinstance(array.dtype, types.Integer)
         and array.dtype.bitwidth == bits
-        and array.is_contig
+        and (isinstance(array, types.CPointer) or array.is_contig)
     )
 
 
@@ -395,7 +398,7 @@ def _loader(name, array, offset, result, array_bits, item_bytes, length):
 
 def _storer(name, array, offset, value, array_bits, item_bytes, length):
     _need(_array_of(array, array_bits) and isinstance(offset, types.Integer), name, (array, offset, value))
-    _need(array.mutable, name, (array, offset, value))
+    _need(isinstance(array, types.CPointer) or array.mutable, name, (array, offset, value))
 
     def generate(context, builder, sig, args):
         pointer = address(context, builder, sig.args[0], args[0], args[1], length, args[2].type, item_bytes)

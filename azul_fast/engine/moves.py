@@ -26,6 +26,7 @@ from azul_fast.engine.layout import (
     SOURCE_PAIRS,
     TURN,
 )
+from azul_fast.engine.words import section
 from azul_fast.rules import COLOR_COUNT, FLOOR, FLOOR_CELLS, SOURCE_COUNT
 
 COLOR_BYTES = 0xFF_FF_FF_FF_FF  # the five bytes that hold one count a color
@@ -33,9 +34,9 @@ _TENTH = 103  # n * 103 >> 10 == n // 10 for every bit number of PAIRS
 
 
 @inline
-def seat_base(state, game, seat):
-    """Word at which the fields of `seat` start; `game` is the word at which the game starts."""
-    return game + SEATS + (seat & 3) * PLAYER_WORDS
+def seat_words(state, seat):
+    """The fields of `seat`."""
+    return section(state, SEATS + (seat & 3) * PLAYER_WORDS, PLAYER_WORDS)
 
 
 @inline
@@ -70,7 +71,7 @@ def pick_of_six(m0, m1, m2, m3, m4, m5, word):
 
 
 @inline
-def pick_uniform(state, game, player, word):
+def pick_uniform(state, player, word):
     """The move that the 24-bit number `word` picks out of all legal ones, each with the same chance.
 
     Moves are numbered by line (the floor last), then color, then source (the center first): the order of the bits
@@ -80,30 +81,35 @@ def pick_uniform(state, game, player, word):
     -------
     line, color, source : int64
     """
-    pairs = state[game + PAIRS]
-    p = player + LINE_PAIRS
+    pairs = state[PAIRS]
     line, bit = pick_of_six(
-        pairs & state[p], pairs & state[p + 1], pairs & state[p + 2], pairs & state[p + 3], pairs & state[p + 4], pairs, word
+        pairs & player[LINE_PAIRS],
+        pairs & player[LINE_PAIRS + 1],
+        pairs & player[LINE_PAIRS + 2],
+        pairs & player[LINE_PAIRS + 3],
+        pairs & player[LINE_PAIRS + 4],
+        pairs,
+        word,
     )
     color = bit * _TENTH >> 10
     return line, color, bit - color * SOURCE_COUNT
 
 
 @inline
-def apply_unchecked(state, game, player, line, color, source):
-    """Play a legal move of the seat whose fields start at `player`; `state` is modified in place.
+def apply_unchecked(state, player, line, color, source):
+    """Play a legal move of the seat whose fields are `player`; `state` and they are modified in place.
 
     Everything but TURN is brought up to date; the offer is over when PAIRS is 0 then.
     """
     line, color, source = line & 7, color & 7, source & 15
     from_center = (source - 1) >> 63  # all ones if the source is the center
-    pairs = state[game + PAIRS]
+    pairs = state[PAIRS]
     others = SOURCE_PAIRS & ~(1 << SOURCE_COUNT * color)
-    state[game + PAIRS] = (pairs & ~(SOURCE_PAIRS << source)) | ((pairs >> source) & others)
+    state[PAIRS] = (pairs & ~(SOURCE_PAIRS << source)) | ((pairs >> source) & others)
 
     # Counts are five bytes a source, so a word's top three bytes belong to the next source: the center's word is
     # written first and the source's word last, which puts those bytes right.
-    offer = 8 * (game + OFFER)
+    offer = 8 * OFFER
     taken_from = load_word(state, offer + COLOR_COUNT * source)
     center = load_word(state, offer)
     count = (taken_from >> 8 * color) & 31
@@ -111,36 +117,36 @@ def apply_unchecked(state, game, player, line, color, source):
     store_word(state, offer, center + rest)
     store_word(state, offer + COLOR_COUNT * source, (taken_from & ~COLOR_BYTES) | (rest & from_center))
 
-    marker = state[game + MARKER] & from_center
-    state[game + MARKER] -= marker
+    marker = state[MARKER] & from_center
+    state[MARKER] -= marker
 
-    rooms = state[player + ROOM]
+    rooms = player[ROOM]
     room = (rooms >> 8 * line) & 7
     placed = min(count, room)
     over = count - placed
-    state[player + ROOM] = rooms - (placed << 8 * line)
-    state[player + LINE_PAIRS + line] = (COLOR_PAIRS << SOURCE_COUNT * color) if room > count else 0
-    state[player + LINE_PAIRS + FLOOR] = ALL_PAIRS
-    state[player + LINE_COLOR] |= (color << 8 * line) & COLOR_BYTES
+    player[ROOM] = rooms - (placed << 8 * line)
+    player[LINE_PAIRS + line] = (COLOR_PAIRS << SOURCE_COUNT * color) if room > count else 0
+    player[LINE_PAIRS + FLOOR] = ALL_PAIRS
+    player[LINE_COLOR] |= (color << 8 * line) & COLOR_BYTES
 
-    floor = state[player + FLOOR_USED]
+    floor = player[FLOOR_USED]
     with_marker = min((floor & 7) + (marker & 1), FLOOR_CELLS)
     used = min(with_marker + over, FLOOR_CELLS)
     kept = used - with_marker
-    state[player + FLOOR_USED] = ((floor | marker) & MARKER_FLAG) | used
-    state[player + FLOOR_TILES] += kept << 8 * color
-    if state[game + REMOVES] != 0:
-        state[game + REMOVED] += (over - kept) << 8 * color
-    state[game + ROUND_PLIES] += 1
+    player[FLOOR_USED] = ((floor | marker) & MARKER_FLAG) | used
+    player[FLOOR_TILES] += kept << 8 * color
+    if state[REMOVES] != 0:
+        state[REMOVED] += (over - kept) << 8 * color
+    state[ROUND_PLIES] += 1
 
 
 @inline
-def next_seat(state, game, seat):
+def next_seat(state, seat):
     """The seat after `seat`."""
-    return seat + 1 if seat + 1 < state[game + PLAYERS] else 0
+    return seat + 1 if seat + 1 < state[PLAYERS] else 0
 
 
 @inline
-def pass_turn(state, game):
+def pass_turn(state):
     """Let the next seat act."""
-    state[game + TURN] = next_seat(state, game, state[game + TURN])
+    state[TURN] = next_seat(state, state[TURN])

@@ -29,7 +29,7 @@ from azul_fast.engine.layout import (
     SHORT,
     TURN,
 )
-from azul_fast.engine.moves import COLOR_BYTES, apply_unchecked, pass_turn, seat_base
+from azul_fast.engine.moves import COLOR_BYTES, apply_unchecked, pass_turn, seat_words
 from azul_fast.engine.rng import DEALS, POLICIES, stream_key
 from azul_fast.engine.rounds import (
     cumulative,
@@ -44,6 +44,7 @@ from azul_fast.engine.rounds import (
     tile_colored_walls,
     tiles_on_boards,
 )
+from azul_fast.engine.words import words
 from azul_fast.rules import (
     COLOR_COUNT,
     DESTINATION_COUNT,
@@ -59,53 +60,53 @@ ACTION_COUNT = TILE_ACTIONS + WALL_SIZE * DESTINATION_COUNT  # 330
 
 
 @inline
-def seek_choice(state, game):
+def seek_choice(state):
     """On the gray wall: the seat (TURN) and row of the next full line, as that row; -1 if there is none."""
-    for seat in range(state[game + PLAYERS]):
-        full = full_lines(state, seat_base(state, game, seat))
+    for seat in range(state[PLAYERS]):
+        full = full_lines(seat_words(state, seat))
         if full != 0:
-            state[game + TURN] = seat
+            state[TURN] = seat
             return trailing_zeros(full) >> 3
     return np.int64(-1)
 
 
 @inner
-def after_offer(state, game):
+def after_offer(state):
     """The offer is over: tile, or wait in phase tile for gray-wall choices; then settle the round."""
-    if state[game + FREE_WALL]:
-        turn = state[game + TURN]
-        if seek_choice(state, game) >= 0:
-            state[game + PHASE] = PHASE_TILE
+    if state[FREE_WALL]:
+        turn = state[TURN]
+        if seek_choice(state) >= 0:
+            state[PHASE] = PHASE_TILE
             return
-        state[game + TURN] = turn
+        state[TURN] = turn
     else:
-        tile_colored_walls(state, game)
-    settle_round(state, game)
+        tile_colored_walls(state)
+    settle_round(state)
 
 
 @inline
-def step_inline(state, game, action):
+def step_inline(state, action):
     """Play a legal action; the next round is not dealt."""
     if action < TILE_ACTIONS:
         source = action // SOURCE_ACTIONS
         rest = action - source * SOURCE_ACTIONS
         color = rest // DESTINATION_COUNT
-        player = seat_base(state, game, state[game + TURN])
-        apply_unchecked(state, game, player, rest - color * DESTINATION_COUNT, color, source)
-        pass_turn(state, game)
-        if state[game + PAIRS] == 0:
-            after_offer(state, game)
+        player = seat_words(state, state[TURN])
+        apply_unchecked(state, player, rest - color * DESTINATION_COUNT, color, source)
+        pass_turn(state)
+        if state[PAIRS] == 0:
+            after_offer(state)
     else:
         row = (action - TILE_ACTIONS) // DESTINATION_COUNT
         column = action - TILE_ACTIONS - row * DESTINATION_COUNT
-        player = seat_base(state, game, state[game + TURN])
-        state[game + CHOICES] += 1
+        player = seat_words(state, state[TURN])
+        state[CHOICES] += 1
         if column == WALL_SIZE:
-            drop_line(state, game, player, row)
+            drop_line(state, player, row)
         else:
-            place_tile(state, player, row, column)
-        if seek_choice(state, game) < 0:
-            settle_round(state, game)
+            place_tile(player, row, column)
+        if seek_choice(state) < 0:
+            settle_round(state)
 
 
 @kernel
@@ -115,18 +116,20 @@ def step(state, action):
     When it ends the offer, walls are tiled (on the gray wall the state goes to phase tile and waits for choices);
     when it ends the round the state is in phase deal or over. A round is not dealt here.
     """
-    step_inline(state, 0, action)
+    step_inline(words(state), action)
 
 
 @kernel
 def legal_actions(state, mask):
     """Write into `mask` (uint8 [ACTION_COUNT]) a 1 for each legal action; returns how many there are."""
-    mask[:] = 0
+    state, mask = words(state), words(mask)
+    for action in range(ACTION_COUNT):
+        mask[action] = 0
     count = 0
-    player = seat_base(state, 0, state[TURN])
+    player = seat_words(state, state[TURN])
     if state[PHASE] == PHASE_OFFER:
         for line in range(DESTINATION_COUNT):
-            pairs = state[PAIRS] & state[player + LINE_PAIRS + line]
+            pairs = state[PAIRS] & player[LINE_PAIRS + line]
             while pairs != 0:
                 bit = trailing_zeros(pairs)
                 pairs &= pairs - 1
@@ -134,8 +137,8 @@ def legal_actions(state, mask):
                 mask[(bit - color * SOURCE_COUNT) * SOURCE_ACTIONS + color * DESTINATION_COUNT + line] = 1
                 count += 1
     elif state[PHASE] == PHASE_TILE:
-        row = trailing_zeros(full_lines(state, player)) >> 3
-        columns = open_columns(state, player, row)
+        row = trailing_zeros(full_lines(player)) >> 3
+        columns = open_columns(player, row)
         first = TILE_ACTIONS + row * DESTINATION_COUNT
         for column in range(WALL_SIZE):
             mask[first + column] = columns >> column & 1
@@ -149,15 +152,16 @@ def legal_actions(state, mask):
 @kernel
 def seed_state(state, seed, deal_number, game_number):
     """Key the streams: deals from (seed, deal_number, round), policies from (seed, game_number, round)."""
+    state = words(state)
     state[DEAL_KEY] = stream_key(seed, deal_number, DEALS)
     state[POLICY_KEY] = stream_key(seed, game_number, POLICIES)
-    open_streams(state, 0)
+    open_streams(state)
 
 
 @kernel
 def deal_round(state):
     """Phase deal to phase offer, with tiles drawn from the stream."""
-    deal(state, 0)
+    deal(words(state))
 
 
 @kernel
@@ -171,6 +175,7 @@ def give_deal(state, counts):
         Tiles of each color on each factory; row 0, the center, is not read. The bag must be able to give them: first
         all old tiles, then from the refilled bag, as `azul_fast.game` checks.
     """
+    state = words(state)
     state[ROUND] += 1
     total = np.int64(0)
     short = np.int64(0)
@@ -187,7 +192,7 @@ def give_deal(state, counts):
     bag -= bag << 8 & COLOR_BYTES  # tiles of each color
     size = state[BAG] >> 32
     if size < cumulative(total) >> 32:  # the lid came back into the bag on the way
-        bag = TILES_PER_COLOR * 0x01_01_01_01_01 - tiles_on_boards(state, 0) - state[REMOVED]
+        bag = TILES_PER_COLOR * 0x01_01_01_01_01 - tiles_on_boards(state) - state[REMOVED]
     state[BAG] = cumulative(bag - total)
     state[SHORT] |= short
-    open_offer(state, 0)
+    open_offer(state)

@@ -32,9 +32,9 @@ _RUN_WORDS = np.array([sum(int(RUN_POINTS[pattern * 8 + i]) << 8 * i for i in ra
 
 
 @inline
-def _row_points(state, player, line):
+def _row_points(player, line):
     """Byte j: points of a tile put in column j of wall row `line`, on the wall as it is now."""
-    wall = state[player + WALL]
+    wall = player[WALL]
     runs = _RUN_WORDS[wall_row(wall, line)]
     for column in range(WALL_SIZE):
         runs += ((_RUN_WORDS[wall_column_bits(wall, column)] >> 8 * line) & 0xFF) << 8 * column
@@ -42,20 +42,20 @@ def _row_points(state, player, line):
 
 
 @inline
-def _gains_colored(state, player, line):
+def _gains_colored(player, line):
     """Byte c: points of color c on the coloured wall's row `line`: column (c + line) mod 5."""
-    points = _row_points(state, player, line)
+    points = _row_points(player, line)
     return (points >> 8 * line | points << 8 * (WALL_SIZE - line)) & COLOR_BYTES
 
 
 @inner
-def _gains_free(state, player, line):
+def _gains_free(player, line):
     """Byte c: the most points that color c can score in row `line` of the gray wall; 0 where it has no column."""
-    points = _row_points(state, player, line)
+    points = _row_points(player, line)
     gains = np.int64(0)
     for color in range(COLOR_COUNT):
-        held = gather_column((state[player + COLUMN_COLORS] >> color) & COLUMN_0)
-        closed = wall_row(state[player + WALL], line) | held
+        held = gather_column((player[COLUMN_COLORS] >> color) & COLUMN_0)
+        closed = wall_row(player[WALL], line) | held
         best = np.int64(0)
         for column in range(WALL_SIZE):
             if not closed >> column & 1:
@@ -65,11 +65,11 @@ def _gains_free(state, player, line):
 
 
 @inline
-def greedy_worths(state, game, player, worths, base):
+def greedy_worths(state, player, worths):
     """Set the worths of a seat's lines at the start of a round: 16 + the points each color would score."""
     for line in range(LINE_COUNT):
-        gains = _gains_free(state, player, line) if state[game + FREE_WALL] else _gains_colored(state, player, line)
-        worths[base + line] = open_colors(state, player, line) & (gains + _BASES)
+        gains = _gains_free(player, line) if state[FREE_WALL] else _gains_colored(player, line)
+        worths[line] = open_colors(player, line) & (gains + _BASES)
 
 
 @inline
@@ -79,44 +79,44 @@ def _lost(cells):
 
 
 @inline
-def _value(counts, floor, state, player, worths, base, line):
-    room = line_room(state, player, line, counts)
-    worth = line_worths(worths, base, line, counts)
+def _value(counts, floor, player, worths, line):
+    room = line_room(player, line, counts)
+    worth = line_worths(worths, line, counts)
     worth = where(counts >= room, worth, unsigned_min(worth, _BASE))  # no gain for a line that is not filled
     used = unsigned_min(subtract_saturating(counts, room) + floor, FLOOR_CELLS)
     return subtract_saturating(worth, _lost(used))
 
 
 @inline
-def greedy_move(state, game, player, worths, base, word, width):
+def greedy_move(state, player, worths, word, width):
     """A move of `greedy`, by lanes: `width` of them, as many as sources times colors.
 
     PENALTY[f] is the same for all moves and left out.
     """
-    n = byte_counts(state, game, width)
-    used = state[player + FLOOR_USED] & 7
-    with_marker = used + (state[game + MARKER] & 1)
+    n = byte_counts(state, width)
+    used = player[FLOOR_USED] & 7
+    with_marker = used + (state[MARKER] & 1)
     floor = where(lane_numbers(n) < COLOR_COUNT, fill(n, with_marker), fill(n, used))  # the center's lanes come first
     return pick_highest(
         n,
-        _value(n, floor, state, player, worths, base, 0),
-        _value(n, floor, state, player, worths, base, 1),
-        _value(n, floor, state, player, worths, base, 2),
-        _value(n, floor, state, player, worths, base, 3),
-        _value(n, floor, state, player, worths, base, 4),
+        _value(n, floor, player, worths, 0),
+        _value(n, floor, player, worths, 1),
+        _value(n, floor, player, worths, 2),
+        _value(n, floor, player, worths, 3),
+        _value(n, floor, player, worths, 4),
         _BASE - _lost(unsigned_min(n + floor, FLOOR_CELLS)),
         word,
     )
 
 
 @inline
-def highest_column(state, player, line, columns, word):
+def highest_column(player, line, columns, word):
     """One of `columns` (five bits, not 0) in which a full line's tile scores most now, ties uniformly."""
     best = np.int64(0)
     ties = np.int64(0)
     for column in range(WALL_SIZE):
         if columns >> column & 1:
-            points = tile_points(state[player + WALL], line, column)
+            points = tile_points(player[WALL], line, column)
             if points > best:
                 best = points
                 ties = np.int64(0)

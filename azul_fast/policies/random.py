@@ -8,9 +8,9 @@ from azul_fast.engine.moves import pick_uniform
 
 
 @inline
-def random_move(state, game, player, word):
+def random_move(state, player, word):
     """See `pick_uniform`."""
-    return pick_uniform(state, game, player, word)
+    return pick_uniform(state, player, word)
 
 
 @inline

@@ -14,30 +14,30 @@ _FULL_WORTH = 0x40_40_40_40_40  # 64 for each color: more than any number of til
 
 
 @inline
-def tidy_worths(state, player, worths, base):
+def tidy_worths(player, worths):
     """Set the worths of a seat's lines at the start of a round."""
     for line in range(LINE_COUNT):
-        worths[base + line] = open_colors(state, player, line) & _FULL_WORTH
+        worths[line] = open_colors(player, line) & _FULL_WORTH
 
 
 @inline
-def _value(counts, state, player, worths, base, line):
+def _value(counts, player, worths, line):
     # 64 - missing; 0 stays 0 where the color may not go
-    missing = subtract_saturating(counts, line_room(state, player, line, counts))
-    return subtract_saturating(line_worths(worths, base, line, counts), missing)
+    missing = subtract_saturating(counts, line_room(player, line, counts))
+    return subtract_saturating(line_worths(worths, line, counts), missing)
 
 
 @inline
-def tidy_move(state, game, player, worths, base, word, width):
+def tidy_move(state, player, worths, word, width):
     """A move of `tidy`, by lanes: `width` of them, as many as sources times colors."""
-    n = byte_counts(state, game, width)
+    n = byte_counts(state, width)
     return pick_highest(
         n,
-        _value(n, state, player, worths, base, 0),
-        _value(n, state, player, worths, base, 1),
-        _value(n, state, player, worths, base, 2),
-        _value(n, state, player, worths, base, 3),
-        _value(n, state, player, worths, base, 4),
+        _value(n, player, worths, 0),
+        _value(n, player, worths, 1),
+        _value(n, player, worths, 2),
+        _value(n, player, worths, 3),
+        _value(n, player, worths, 4),
         64 - n,
         word,
     )

@@ -28,39 +28,39 @@ OPEN_BYTES = np.array(
 
 
 @inline
-def open_colors(state, player, line):
+def open_colors(player, line):
     """0xFF in the byte of each color that may go to `line` now."""
-    room = (state[player + ROOM] >> 8 * line) & 7
+    room = (player[ROOM] >> 8 * line) & 7
     if room == 0:
         return np.int64(0)
     if room == line + 1:
-        return OPEN_BYTES[wall_row(state[player + ROW_COLORS], line)]
-    return np.int64(0xFF) << 8 * ((state[player + LINE_COLOR] >> 8 * line) & 7)
+        return OPEN_BYTES[wall_row(player[ROW_COLORS], line)]
+    return np.int64(0xFF) << 8 * ((player[LINE_COLOR] >> 8 * line) & 7)
 
 
 @inline
-def lose_colors(worths, base, line, color, state, player):
+def lose_colors(worths, player, line, color):
     """After a move: its line takes no other color any more, and none at all when it is full."""
-    room = (state[player + ROOM] >> 8 * line) & 7
-    worths[base + line] &= (0xFF << 8 * color) if room != 0 else 0
+    room = (player[ROOM] >> 8 * line) & 7
+    worths[line] &= (0xFF << 8 * color) if room != 0 else 0
 
 
 @inline
-def byte_counts(state, game, width):
+def byte_counts(state, width):
     """Tiles of each (source, color), in `width` byte lanes in the order of OFFER: lane 5 * source + color."""
-    return load_bytes(state, 8 * (game + OFFER), width)
+    return load_bytes(state, 8 * OFFER, width)
 
 
 @inline
-def line_worths(worths, base, line, like):
+def line_worths(worths, line, like):
     """The worth of `line` for the color of each lane."""
-    return repeat_bytes(worths[base + line], COLOR_COUNT, like)
+    return repeat_bytes(worths[line], COLOR_COUNT, like)
 
 
 @inline
-def line_room(state, player, line, like):
+def line_room(player, line, like):
     """The free cells of `line`, in every lane."""
-    return fill(like, (state[player + ROOM] >> 8 * line) & 7)
+    return fill(like, (player[ROOM] >> 8 * line) & 7)
 
 
 @inline
