@@ -38,7 +38,7 @@ class RefereeError(ValueError):
 
 
 def no_tiles():
-    return {color: 0 for color in COLORS}
+    return dict.fromkeys(COLORS, 0)
 
 
 def in_order(tiles):
@@ -122,7 +122,7 @@ class Referee:
         self.overflow = overflow
         self.max_rounds = max_rounds
 
-        self.bag = {color: TILES_PER_COLOR for color in COLORS}
+        self.bag = dict.fromkeys(COLORS, TILES_PER_COLOR)
         self.lid = no_tiles()
         self.removed = no_tiles()
         self.factories = [[] for _ in range(FACTORIES[players])]
@@ -409,7 +409,7 @@ class Referee:
         self.finish_round()
 
     def choose(self, move):
-        line, column = move.split("=")
+        column = move[-1]
         seat, row = self.next_full_line()
         if column == "F":
             board = self.boards[seat]
