@@ -203,7 +203,7 @@ def check_deal(state: np.ndarray, counts: np.ndarray) -> None:
         uint8 [10, 5], as from `parse_deal`.
     """
     if state[PHASE] != PHASE_DEAL:
-        raise InvalidDealError("deal: the round has been dealt" if state[PHASE] else "deal: the game is over")
+        raise InvalidDealError("deal: the round has been dealt")
     position = Position.from_state(state)
     bag, lid = list(position.bag), list(position.lid)
     refilled = False

@@ -533,7 +533,7 @@ def read_tiles(text: str, field: str, marker: bool = False) -> tuple[str, bool]:
         raise _bad(field, f"empty; nothing is written {NOTHING}")
     for letter in letters:
         if letter == MARKER_SIGN:
-            raise _bad(field, "the marker is one sign, at the head of the center or of a floor")
+            raise _bad(field, "the marker lies in the center or on a floor, written once and first")
         if letter not in COLORS:
             raise _bad(field, f"unknown letter {shown(letter)}; tiles are {COLORS}")
     return in_order(letters), has_marker
