@@ -614,6 +614,40 @@ def test_if_nobody_takes_the_marker_the_same_seat_starts_again(Game):
     assert (game.phase, game.turn, look(game).starter, look(game).center) == ("deal", 1, 1, "*")
 
 
+def test_nobody_takes_the_marker_in_a_short_round(Game):
+    """Bag 4.4.4.0.0, 88 tiles out of the game: three factories of one color each, for three players.
+
+    With all factories dealt the last mover would be the starter too: only a short round tells "the same seat
+    starts again" from "the last mover starts" (seat 0; with two factories seat 2).
+    """
+    text = between_rounds("4.4.4.0.0", "0.0.0.0.0", side="c3r", players=3, removed="x16.16.16.20.20")
+    game = Game.from_text(text)
+    game.deal(["BBBB", "YYYY", "RRRR", "-", "-", "-", "-"])
+    game.play("2Y5")
+    game.play("1BF")
+    assert game.turn == 0
+    game.play("3RF")
+    assert (game.phase, game.turn, look(game).starter) == ("deal", 1, 1)
+
+    game = Game.from_text(text.replace("b4.4.4", "b4.4.0").replace("x16.16.16", "x16.16.20"))
+    game.deal(["BBBB", "YYYY", "-", "-", "-", "-", "-"])
+    play_all(game, "2Y5 1BF")
+    assert (game.phase, game.turn) == ("deal", 1)
+
+
+def test_gray_nobody_takes_the_marker(Game):
+    """Gray: seat 1 started, nobody took the marker, and seat 0 is the last to choose a column: seat 1 starts again."""
+    game = Game.from_text(
+        draw("""
+        azul1 g2 BBBB,-,-,-,- *
+          0:...../...../...../...../.....:Y1,-,-,-,-:-;
+          0:...../...../...../...../.....:-,-,-,-,-:-
+          b? l0.0.0.0.0 t1 s1 r1 offer""")
+    )
+    play_all(game, "1B5 1=1")
+    assert (game.phase, game.turn) == ("deal", 1)
+
+
 def test_the_last_mover_can_start_the_next_round(Game):
     """Seat 1 takes the last tile, with the marker: it plays last now and first in the next round."""
     game = Game.from_text(draw(f"""azul1 c2 -,-,-,-,- *W {EMPTY};{EMPTY} b? l0.0.0.0.0 t1 s0 r2 offer"""))
