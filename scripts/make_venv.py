@@ -51,7 +51,8 @@ def run(*command: str | Path) -> None:
     """Run a step; what it prints goes to standard error, so that standard output stays the program's own."""
     environment = {name: value for name, value in os.environ.items() if name not in FOREIGN}
     # close_fds: a step that outlives this process, killed in the middle, goes on holding the lock.
-    if subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=sys.stderr, close_fds=False).returncode:
+    done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=sys.stderr, close_fds=False)
+    if done.returncode:
         raise SetupError(f"could not make {VENV} (the step that failed says why above); it is tried again next time")
 
 
@@ -68,7 +69,8 @@ def make(level: str, made_from: str, say) -> None:
     if adds_only:
         say("adding the packages for tests to .venv (once)")
     else:
-        say(f"first use: making .venv with Python {sys.version.split()[0]} and the pinned packages (once, about a minute)")
+        python = f"Python {sys.version.split()[0]}"
+        say(f"first use: making .venv with {python} and the pinned packages (once, about a minute)")
         for made in VENV.glob("made-*"):  # first, so that nobody takes what is being removed for whole
             made.unlink()
         for entry in VENV.iterdir():
