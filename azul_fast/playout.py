@@ -62,13 +62,11 @@ from azul_fast.policies import GREEDY, RANDOM, TIDY
 from azul_fast.policies.greedy import greedy_move, greedy_worths, highest_column
 from azul_fast.policies.random import random_column
 from azul_fast.policies.tidy import tidy_move, tidy_worths
-from azul_fast.policies.worths import SEAT_WORTHS, WORTH_WORDS, lose_colors
+from azul_fast.policies.worths import SEAT_WORTHS, WORTH_WORDS, byte_counts_2p, byte_counts_4p, lose_colors
 from azul_fast.rules import MAX_PLAYERS
 
-LANES_2P, LANES_4P = 32, 64  # byte lanes for (sources x colors): 30 with 2 players, 40 and 50 with 3 and 4
-
 # One thread plays several games in turn: while one waits for a result, the processor works on the others.
-SLOTS = 3
+SLOTS = 2
 # A slot: the state, then what its policies keep beside it, who plays which seat, and the number of the game.
 SLOT_WORTHS = STATE_WORDS
 SLOT_POLICIES = SLOT_WORTHS + WORTH_WORDS
@@ -112,12 +110,14 @@ def policy_move(state, player, policy, worths, word):
     if policy == RANDOM:
         return pick_uniform(state, player, word)
     if state[PLAYERS] == 2:
+        counts = byte_counts_2p(state)
         if policy == GREEDY:
-            return greedy_move(state, player, worths, word, LANES_2P)
-        return tidy_move(state, player, worths, word, LANES_2P)
+            return greedy_move(state, player, worths, word, counts)
+        return tidy_move(player, worths, word, counts)
+    more_counts = byte_counts_4p(state)
     if policy == GREEDY:
-        return greedy_move(state, player, worths, word, LANES_4P)
-    return tidy_move(state, player, worths, word, LANES_4P)
+        return greedy_move(state, player, worths, word, more_counts)
+    return tidy_move(player, worths, word, more_counts)
 
 
 @inline

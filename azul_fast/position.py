@@ -307,7 +307,7 @@ class Position:
         for seat, board in enumerate(self.boards):
             for row in range(WALL_SIZE):
                 tiles = WALL_SIZE - board.wall[row].count(EMPTY_CELL)
-                now_tiled = self.phase == "tile" and (seat, row) < pending  # in this round, while others wait
+                now_tiled = self.phase == "tile" and pending is not None and (seat, row) < pending  # others wait
                 rounds = self.round if now_tiled or self.phase in ("deal", "over") else self.round - 1
                 if tiles > rounds:
                     place = f"board {seat + 1}, wall row {row + 1}"
@@ -341,7 +341,7 @@ class Position:
         pairs = 0
         for source, tiles in enumerate((self.center, *self.factories)):
             for color, letter in enumerate(COLORS):
-                count = offer[COLOR_COUNT * source + color] = tiles.count(letter)
+                count = offer[8 * source + color] = tiles.count(letter)
                 if count:
                     pairs |= 1 << SOURCE_COUNT * color + source
         state[OFFER:BAG] = np.frombuffer(offer, np.int64)
@@ -359,7 +359,7 @@ class Position:
         words = state.tolist()
         offer = state[OFFER:BAG].tobytes()
         sources = [
-            _letters(offer[COLOR_COUNT * source : COLOR_COUNT * (source + 1)]) for source in range(rules.factories + 1)
+            _letters(offer[8 * source : 8 * source + COLOR_COUNT]) for source in range(rules.factories + 1)
         ]
         cumulative = (0, *_bytes(words[BAG])[:COLOR_COUNT])
         position = cls(

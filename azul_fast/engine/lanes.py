@@ -314,6 +314,23 @@ def lane_numbers(typing_context, like):
 
 
 @intrinsic(prefer_literal=True)
+def extract(typing_context, x, i):
+    """The number in lane `i` (a constant) of `x`, as an int64, zeros in its upper bits."""
+    _need(isinstance(x, Lane) and x.width > 1, "extract", (x, i))
+    index = ir.Constant(ir.IntType(32), _width("extract", (x, i), i))
+    sig = types.int64(x, i)
+    return sig, lambda context, builder, sig, args: builder.zext(builder.extract_element(args[0], index), _WORD)
+
+
+@intrinsic(prefer_literal=True)
+def spread(typing_context, value, width):
+    """The 1-lane `value` in `width` lanes."""
+    _need(isinstance(value, Lane) and value.width == 1, "spread", (value, width))
+    result = Lane(value.bits, _width("spread", (value, width), width))
+    return result(value, width), lambda context, builder, sig, args: _repeat(builder, args[0], result)
+
+
+@intrinsic(prefer_literal=True)
 def repeat_bytes(typing_context, word, period, like):
     """The lowest `period` bytes of the int64 `word`, over and over in the 8-bit lanes of a value shaped as `like`."""
     _need(isinstance(like, Lane) and like.bits == 8, "repeat_bytes", (word, period, like))
@@ -325,6 +342,23 @@ def repeat_bytes(typing_context, word, period, like):
         return builder.shuffle_vector(builder.bitcast(args[0], eight), ir.Constant(eight, ir.Undefined), order)
 
     return like(types.int64, period, like), generate
+
+
+@intrinsic(prefer_literal=True)
+def keep_of_each(typing_context, x, period, kept, groups, width):
+    """The first `kept` of each `period` lanes of `x`, of its first `groups` periods, side by side; zeros up to `width`."""
+    arguments = (x, period, kept, groups, width)
+    _need(isinstance(x, Lane) and x.width > 1, "keep_of_each", arguments)
+    p, k, g, w = (_width("keep_of_each", arguments, number) for number in (period, kept, groups, width))
+    result = Lane(x.bits, w)
+
+    def generate(context, builder, sig, args):
+        order = [period_start + i for period_start in range(0, p * g, p) for i in range(k)]
+        order += [x.width] * (w - len(order))  # lane 0 of the zeros
+        order = ir.Constant(ir.VectorType(ir.IntType(32), w), order)
+        return builder.shuffle_vector(args[0], ir.Constant(x.llvm, None), order)
+
+    return result(*arguments), generate
 
 
 @intrinsic

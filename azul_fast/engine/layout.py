@@ -60,7 +60,7 @@ GAME_FIELDS = (
     Field("STREAM", 1, 2**63 - 1, "bits", "derived: POLICY_KEY mixed with ROUND (any 64 bits)"),
     Field("MARKER", 1, 0x81, "marker", "0x81 while the center holds the marker, else 0"),
     Field("PAIRS", 1, 2**50 - 1, "bits", "derived: bit 10 * color + source for each color on each source"),
-    Field("OFFER", 8, 20, "tiles", "64 bytes; byte 5 * source + color: tiles there, source 0 the center"),
+    Field("OFFER", 10, 20, "tiles", "word s, byte c: tiles of color c on source s, 0 the center"),
     Field("BAG", 1, 100, "tiles", "byte c (0..4): tiles in the bag of colors 0 to c"),
     Field("REMOVED", 1, 20, "tiles", "byte c: tiles of color c that left the game"),
 )

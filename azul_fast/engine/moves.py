@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from azul_fast._jit import inline
 from azul_fast.engine.bits import nth_set_bit, popcount
-from azul_fast.engine.lanes import load_word, store_word
 from azul_fast.engine.layout import (
     ALL_PAIRS,
     COLOR_PAIRS,
@@ -54,19 +55,19 @@ def pick_of_six(m0, m1, m2, m3, m4, m5, word):
     n3 = popcount(m3) + n2
     n4 = popcount(m4) + n3
     index = word * (n4 + popcount(m5)) >> 24
-    # each difference is negative up to the chosen mask: its sign does the work of a branch
-    d0, d1, d2, d3, d4 = index - n0, index - n1, index - n2, index - n3, index - n4
-    line = FLOOR + (d0 >> 63) + (d1 >> 63) + (d2 >> 63) + (d3 >> 63) + (d4 >> 63)
-    rank = index if d0 < 0 else d0
-    rank = rank if d1 < 0 else d1
-    rank = rank if d2 < 0 else d2
-    rank = rank if d3 < 0 else d3
-    rank = rank if d4 < 0 else d4
-    mask = m0 if d0 < 0 else m1
-    mask = mask if d1 < 0 else m2
-    mask = mask if d2 < 0 else m3
-    mask = mask if d3 < 0 else m4
-    mask = mask if d4 < 0 else m5
+    # no branches: each comparison moves on by one mask
+    in0, in1, in2, in3, in4 = index < n0, index < n1, index < n2, index < n3, index < n4
+    line = FLOOR - np.int64(in0) - np.int64(in1) - np.int64(in2) - np.int64(in3) - np.int64(in4)
+    rank = index if in0 else index - n0
+    rank = rank if in1 else index - n1
+    rank = rank if in2 else index - n2
+    rank = rank if in3 else index - n3
+    rank = rank if in4 else index - n4
+    mask = m0 if in0 else m1
+    mask = mask if in1 else m2
+    mask = mask if in2 else m3
+    mask = mask if in3 else m4
+    mask = mask if in4 else m5
     return line, nth_set_bit(mask, rank)
 
 
@@ -107,15 +108,11 @@ def apply_unchecked(state, player, line, color, source):
     others = SOURCE_PAIRS & ~(1 << SOURCE_COUNT * color)
     state[PAIRS] = (pairs & ~(SOURCE_PAIRS << source)) | ((pairs >> source) & others)
 
-    # Counts are five bytes a source, so a word's top three bytes belong to the next source: the center's word is
-    # written first and the source's word last, which puts those bytes right.
-    offer = 8 * OFFER
-    taken_from = load_word(state, offer + COLOR_COUNT * source)
-    center = load_word(state, offer)
+    taken_from = state[OFFER + source]
     count = (taken_from >> 8 * color) & 31
-    rest = taken_from & COLOR_BYTES & ~(0xFF << 8 * color)
-    store_word(state, offer, center + rest)
-    store_word(state, offer + COLOR_COUNT * source, (taken_from & ~COLOR_BYTES) | (rest & from_center))
+    rest = taken_from & ~(0xFF << 8 * color)
+    state[OFFER] += rest
+    state[OFFER + source] = rest & from_center
 
     marker = state[MARKER] & from_center
     state[MARKER] -= marker

@@ -45,6 +45,7 @@ from azul_fast.engine.layout import (
     ROW_COLORS,
     SCORE,
     SHORT,
+    SOURCE_PAIRS,
     STARTER,
     STREAM,
     TURN,
@@ -52,7 +53,7 @@ from azul_fast.engine.layout import (
     allowed_pairs,
 )
 from azul_fast.engine.moves import COLOR_BYTES, seat_words
-from azul_fast.engine.lanes import lane, load_word, store_word, widen
+from azul_fast.engine.lanes import extract, fill, lane, lane_numbers, spread, widen
 from azul_fast.engine.rng import below, round_stream, word
 from azul_fast.engine.scoring import (
     COLUMN_0,
@@ -70,6 +71,7 @@ from azul_fast.rules import COLOR_COUNT, FACTORY_TILES, FLOOR_CELLS, LINE_COUNT,
 _BYTE_1 = 0x01_01_01_01_01  # 1 in each color's byte
 _BYTE_7F = 0x7F * _BYTE_1
 _BYTE_80 = 0x80 * _BYTE_1
+_SPREAD = sum(1 << (SOURCE_COUNT - 8) * c for c in range(COLOR_COUNT))  # times bits 8 * c: also sets bits 10 * c
 _ALL_TILES = TILES_PER_COLOR * _BYTE_1
 _MOD_5 = sum((i % WALL_SIZE) << 3 * i for i in range(2 * WALL_SIZE - 1))
 # [colors already in the row] -> LINE_PAIRS of the empty line
@@ -115,60 +117,75 @@ def cumulative(counts):
 
 
 @inline
-def _draw(state, factories, refill):
-    """Draw a whole round's tiles into OFFER; without `refill` the bag must hold them all."""
+def _draw_one(bag, index):
+    """A 1 in the byte of the color of tile number `index` in a cumulative `bag`, and in those of all later colors."""
+    return ((bag + _BYTE_7F - index * _BYTE_1) >> 7) & _BYTE_1
+
+
+@inline
+def _counts(cumulative_counts):
+    """The inverse of `cumulative`."""
+    return cumulative_counts - ((cumulative_counts << 8) & COLOR_BYTES)
+
+
+@inline
+def _draw(state, factories):
+    """Draw a whole round's tiles into OFFER from a bag that holds them all: the four tiles of a factory at a time."""
     key = state[DEAL_KEY]
     x, y = round_stream(lane(key), lane(shift_right(key, 32)), lane(state[ROUND]))
+    x, y = spread(x, FACTORY_TILES), spread(y, FACTORY_TILES)
+    tile = lane_numbers(x)
     bag = state[BAG]
-    left = bag >> 32
-    back = np.int64(0)  # what the lid would hold if the bag were empty now: all that is on no board and not dealt
-    if refill:
-        back = cumulative(_ALL_TILES - tiles_on_boards(state) - state[REMOVED])
-    offer = 8 * OFFER
-    number = np.int64(0)
+    left = fill(x, bag >> 32) - tile
     for factory in range(1, factories + 1):
-        dealt = np.int64(0)
-        for _ in range(FACTORY_TILES):
-            if refill and left == 0:
-                bag = back
-                left = bag >> 32
-            index = widen(below(word(x, y, lane(number)), lane(left)))
-            number += 1
-            if refill and left == 0:
-                state[SHORT] = 1
-                continue
-            # a 1 in each byte whose cumulative count is above the index: the color's own and all later ones
-            ones = ((bag + _BYTE_7F - index * _BYTE_1) >> 7) & _BYTE_1
-            bag -= ones
-            back -= ones
-            dealt += ones
-            left -= 1
-        # going upwards, the spare top bytes of one word are overwritten by the next
-        store_word(state, offer + COLOR_COUNT * factory, dealt - ((dealt << 8) & COLOR_BYTES))
+        index = below(word(x, y, tile), left)
+        tile = tile + FACTORY_TILES
+        left = left - FACTORY_TILES
+        first = _draw_one(bag, extract(index, 0))
+        bag -= first
+        second = _draw_one(bag, extract(index, 1))
+        bag -= second
+        third = _draw_one(bag, extract(index, 2))
+        bag -= third
+        fourth = _draw_one(bag, extract(index, 3))
+        bag -= fourth
+        state[OFFER + factory] = _counts(first + second + third + fourth)
     state[BAG] = bag
 
 
 @inner
 def _draw_with_refill(state, factories):
-    _draw(state, factories, True)
+    """As `_draw`, from a bag that may run out: then the lid comes back into it before the next tile is drawn."""
+    key = state[DEAL_KEY]
+    x, y = round_stream(lane(key), lane(shift_right(key, 32)), lane(state[ROUND]))
+    bag = state[BAG]
+    # what the lid would hold if the bag were empty now: all that is on no board and not dealt
+    lid = cumulative(_ALL_TILES - tiles_on_boards(state) - state[REMOVED])
+    tile = np.int64(0)
+    for factory in range(1, factories + 1):
+        dealt = np.int64(0)
+        for _ in range(FACTORY_TILES):
+            if bag == 0:
+                bag = lid
+            if bag == 0:
+                state[SHORT] = 1
+            else:
+                drawn = _draw_one(bag, widen(below(word(x, y, lane(tile)), lane(bag >> 32))))
+                bag -= drawn
+                lid -= drawn
+                dealt += drawn
+            tile += 1
+        state[OFFER + factory] = _counts(dealt)
+    state[BAG] = bag
 
 
 @inline
 def open_offer(state):
     """Start the round whose tiles lie in OFFER: PAIRS, the marker, the counters, and who starts."""
-    offer = 8 * OFFER
-    low = np.int64(0)  # byte c: bit s for sources 0 to 7 that hold color c; high: sources 8 and 9
-    high = np.int64(0)
-    for source in range(1, SOURCE_COUNT):
-        present = ((load_word(state, offer + COLOR_COUNT * source) & COLOR_BYTES) + _BYTE_7F) >> 7 & _BYTE_1
-        if source < 8:
-            low |= present << source
-        else:
-            high |= present << (source - 8)
     pairs = np.int64(0)
-    for color in range(COLOR_COUNT):
-        both = ((low >> 8 * color) & 0xFF) | ((high >> 8 * color) & 3) << 8
-        pairs |= both << SOURCE_COUNT * color
+    for source in range(1, 2 * state[PLAYERS] + 2):
+        present = (state[OFFER + source] + _BYTE_7F) >> 7 & _BYTE_1
+        pairs |= (present * _SPREAD & SOURCE_PAIRS) << source
     state[PAIRS] = pairs
     state[MARKER] = MARKER_HERE
     state[PHASE] = PHASE_OFFER
@@ -185,7 +202,7 @@ def deal(state):
     state[ROUND] += 1
     factories = 2 * state[PLAYERS] + 1
     if state[BAG] >> 32 >= FACTORY_TILES * factories:
-        _draw(state, factories, False)
+        _draw(state, factories)
     else:
         _draw_with_refill(state, factories)
     open_offer(state)

@@ -10,7 +10,6 @@ import numpy as np
 
 from azul_fast._jit import inline, inner, kernel
 from azul_fast.engine.bits import trailing_zeros
-from azul_fast.engine.lanes import store_word
 from azul_fast.engine.layout import (
     BAG,
     CHOICES,
@@ -187,7 +186,7 @@ def give_deal(state, counts):
             size += np.int64(counts[factory, color])
         short |= np.int64(size < FACTORY_TILES)
         total += tiles
-        store_word(state, 8 * OFFER + COLOR_COUNT * factory, tiles)
+        state[OFFER + factory] = tiles
     bag = state[BAG]
     bag -= bag << 8 & COLOR_BYTES  # tiles of each color
     size = state[BAG] >> 32

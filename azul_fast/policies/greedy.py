@@ -20,7 +20,7 @@ from azul_fast.engine.lanes import fill, lane_numbers, subtract_saturating, unsi
 from azul_fast.engine.layout import COLUMN_COLORS, FLOOR_USED, FREE_WALL, MARKER, WALL
 from azul_fast.engine.moves import COLOR_BYTES
 from azul_fast.engine.scoring import RUN_POINTS, gather_column, tile_points, wall_column_bits, wall_row, COLUMN_0
-from azul_fast.policies.worths import byte_counts, line_room, line_worths, open_colors, pick_highest
+from azul_fast.policies.worths import line_room, line_worths, open_colors, pick_highest
 from azul_fast.rules import COLOR_COUNT, FLOOR_CELLS, LINE_COUNT, WALL_SIZE
 
 _BASE = 16  # added to every value so that it stays above 0: no move loses more than 14 points
@@ -88,12 +88,11 @@ def _value(counts, floor, player, worths, line):
 
 
 @inline
-def greedy_move(state, player, worths, word, width):
+def greedy_move(state, player, worths, word, n):
     """A move of `greedy`, by lanes: `width` of them, as many as sources times colors.
 
     PENALTY[f] is the same for all moves and left out.
     """
-    n = byte_counts(state, width)
     used = player[FLOOR_USED] & 7
     with_marker = used + (state[MARKER] & 1)
     floor = where(lane_numbers(n) < COLOR_COUNT, fill(n, with_marker), fill(n, used))  # the center's lanes come first

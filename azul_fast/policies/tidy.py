@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from azul_fast._jit import inline
 from azul_fast.engine.lanes import subtract_saturating
-from azul_fast.policies.worths import byte_counts, line_room, line_worths, open_colors, pick_highest
+from azul_fast.policies.worths import line_room, line_worths, open_colors, pick_highest
 from azul_fast.rules import LINE_COUNT
 
 _FULL_WORTH = 0x40_40_40_40_40  # 64 for each color: more than any number of tiles that can miss
@@ -28,9 +28,8 @@ def _value(counts, player, worths, line):
 
 
 @inline
-def tidy_move(state, player, worths, word, width):
+def tidy_move(player, worths, word, n):
     """A move of `tidy`, by lanes: `width` of them, as many as sources times colors."""
-    n = byte_counts(state, width)
     return pick_highest(
         n,
         _value(n, player, worths, 0),

@@ -3,7 +3,7 @@
 A word of `worths` belongs to one pattern line: its byte c is 0 where color c may not go there now, else a policy's own
 number above 0. Beside each state lie `WORTH_WORDS` of them; they are set anew at the start of a round and, until it
 ends, only lose colors: `lose_colors` after each move. From them all moves of a turn are valued at once, each
-(source, color) in a byte lane of its own, in the order of the OFFER bytes.
+(source, color) in a byte lane of its own.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from azul_fast._jit import inline
-from azul_fast.engine.lanes import fill, largest, load_bytes, mask_bits, repeat_bytes, unsigned_max, where
+from azul_fast.engine.lanes import fill, keep_of_each, largest, load_bytes, mask_bits, repeat_bytes, unsigned_max, where
 from azul_fast.engine.layout import LINE_COLOR, OFFER, ROOM, ROW_COLORS
 from azul_fast.engine.moves import pick_of_six
 from azul_fast.engine.scoring import wall_row
-from azul_fast.rules import COLOR_COUNT, MAX_PLAYERS
+from azul_fast.rules import COLOR_COUNT, MAX_PLAYERS, SOURCE_COUNT
 
 SEAT_WORTHS = 8  # words a seat: five lines, and places that are never read, so that seats are found by a shift
 WORTH_WORDS = MAX_PLAYERS * SEAT_WORTHS
@@ -46,9 +46,15 @@ def lose_colors(worths, player, line, color):
 
 
 @inline
-def byte_counts(state, width):
-    """Tiles of each (source, color), in `width` byte lanes in the order of OFFER: lane 5 * source + color."""
-    return load_bytes(state, 8 * OFFER, width)
+def byte_counts_2p(state):
+    """Tiles of each (source, color) in 32 byte lanes: lane 5 * source + color."""
+    return keep_of_each(load_bytes(state, 8 * OFFER, 64), 8, COLOR_COUNT, 6, 32)
+
+
+@inline
+def byte_counts_4p(state):
+    """As `byte_counts_2p`, in 64 lanes, for up to 4 players."""
+    return keep_of_each(load_bytes(state, 8 * OFFER, 128), 8, COLOR_COUNT, SOURCE_COUNT, 64)
 
 
 @inline
@@ -70,7 +76,7 @@ def pick_highest(counts, v0, v1, v2, v3, v4, v5, word):
     Parameters
     ----------
     counts : byte lanes
-        As from `byte_counts`.
+        As from `byte_counts_2p`.
     v0, v1, v2, v3, v4, v5 : byte lanes
         Value of taking each lane's tiles to line 0 .. 4 and to the floor: 1 to 255, or 0 where that is not allowed.
         Lanes without tiles are left out here.
