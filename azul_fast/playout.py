@@ -29,6 +29,7 @@ from azul_fast.engine.layout import (
     PAIRS,
     PHASE,
     PHASE_DEAL,
+    PHASE_TILE,
     PLACED,
     PLAYERS,
     PLIES,
@@ -57,13 +58,14 @@ from azul_fast.engine.rounds import (
     tile_colored_walls,
 )
 from azul_fast.engine.scoring import complete_columns, complete_rows
+from azul_fast.engine.step import SOURCE_ACTIONS, TILE_ACTIONS
 from azul_fast.engine.words import section, words
 from azul_fast.policies import GREEDY, RANDOM, TIDY
 from azul_fast.policies.greedy import greedy_move, greedy_worths, highest_column
 from azul_fast.policies.random import random_column
 from azul_fast.policies.tidy import tidy_move, tidy_worths
 from azul_fast.policies.worths import SEAT_WORTHS, WORTH_WORDS, byte_counts_2p, byte_counts_4p, lose_colors
-from azul_fast.rules import MAX_PLAYERS
+from azul_fast.rules import DESTINATION_COUNT, MAX_PLAYERS, WALL_SIZE
 
 # One thread plays several games in turn: while one waits for a result, the processor works on the others.
 SLOTS = 2
@@ -263,6 +265,52 @@ def play_general(start, seat_policies, rotations, first_rotates, seed, first_gam
     run[RUN_ROTATIONS], run[RUN_FIRST_ROTATES], run[RUN_SEED] = rotations, first_rotates, seed
     slots = np.zeros(SLOTS * SLOT_WORDS, np.int64)
     _play(start, run, first_game, count, slots, out.reshape(-1), out.shape[1])
+
+
+@kernel
+def _choose(state, policy, policy_key, worths):
+    state, worths = words(state), words(worths)
+    state[POLICY_KEY] = policy_key
+    open_streams(state)
+    player = seat_words(state, state[TURN])
+    if state[PHASE] == PHASE_TILE:
+        line = trailing_zeros(full_lines(player)) >> 3
+        columns = open_columns(player, line)
+        column = np.int64(WALL_SIZE)
+        if columns != 0:
+            word = policy_word(state, GRAY_DRAWS + state[CHOICES])
+            column = policy_column(player, line, columns, policy, word)
+        return TILE_ACTIONS + line * DESTINATION_COUNT + column
+    if policy == GREEDY:
+        greedy_worths(state, player, worths)
+    elif policy == TIDY:
+        tidy_worths(player, worths)
+    line, color, source = policy_move(state, player, policy, worths, policy_word(state, state[ROUND_PLIES]))
+    return source * SOURCE_ACTIONS + color * DESTINATION_COUNT + line
+
+
+def choose(state, policy: int, seed: int, game: int) -> int:
+    """The action that a policy plays in `state` in game `game` of a batch with seed `seed`.
+
+    Parameters
+    ----------
+    state : int64 [STATE_WORDS]
+        In phase offer or tile; not modified.
+    policy, seed, game : int
+
+    Returns
+    -------
+    int
+        Action index.
+    """
+    key = policy_key(seed, game)
+    return int(_choose(state.copy(), policy, key, np.zeros(SEAT_WORTHS, np.int64)))
+
+
+@kernel
+def policy_key(seed, game):
+    """Key of the stream that the policies of a game draw from."""
+    return stream_key(seed, game, POLICIES)
 
 
 def play_games(start, seat_policies, rotations, first_rotates, seed, first_game, count, out) -> None:

@@ -1,0 +1,49 @@
+"""Games of a batch, played again one at a time as records: the same moves that the kernels play by the million."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from azul_fast.batch import ROTATE, Run
+from azul_fast.engine.step import deal_round
+from azul_fast.game import Game
+from azul_fast.notation import format_deal
+from azul_fast.playout import choose
+from azul_fast.policies import POLICIES
+
+
+def records(run: Run, first_game: int, games: int) -> Iterator[dict[str, Any]]:
+    """Records of games `first_game` to `first_game` + `games` - 1 of `run`."""
+    for number in range(first_game, first_game + games):
+        yield trace(run, number).record(**labels(run, number))
+
+
+def labels(run: Run, number: int) -> dict[str, Any]:
+    """What the record of a batch's game says beside the game itself."""
+    policies = [run.policies[(seat + number % run.rotations) % run.players] for seat in range(run.players)]
+    about: dict[str, Any] = {"seed": run.seed, "game": number, "policies": policies}
+    if run.rotations > 1:
+        about["deal"] = number // run.rotations
+    return about
+
+
+def trace(run: Run, number: int) -> Game:
+    """Game `number` of `run`, finished."""
+    deal_number = number // run.rotations
+    if run.position is not None:
+        game = Game.from_text(run.position, seed=run.seed, game=deal_number, deals="given")
+    else:
+        first_player = number % run.players if run.first_player == ROTATE else int(run.first_player)
+        game = Game(run.rules, seed=run.seed, game=deal_number, deals="given", first_player=first_player)
+        if run.deal is not None:
+            game.deal(run.deal)
+    seats = [POLICIES.index(policy) for policy in labels(run, number)["policies"]]
+    while not game.is_over:
+        state = game.state
+        if game.phase == "deal":
+            deal_round(state)
+            game.deal(format_deal(state))
+        else:
+            game.play(choose(state, seats[game.turn], run.seed, number))
+    return game
