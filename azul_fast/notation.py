@@ -57,7 +57,7 @@ FIRST_CHOICE = SOURCE_COUNT * COLOR_COUNT * DESTINATION_COUNT  # 300, the first 
 ACTION_COUNT = FIRST_CHOICE + LINE_COUNT * DESTINATION_COUNT  # 330
 
 
-# --------------------------------------------------------------------------------------------------------------- moves
+# ---------------------------------------------------------------------------------------------------------------- moves
 class Move(int):
     """An action index that shows as the text of its move.
 
@@ -141,7 +141,7 @@ def format_move(action: int) -> str:
     return str(Move(action))
 
 
-# --------------------------------------------------------------------------------------------------------------- deals
+# ---------------------------------------------------------------------------------------------------------------- deals
 def parse_deal(text: str | Sequence[str], rules: Rules) -> np.ndarray:
     """The tiles of a deal such as ``BBRK,YYWW,BYRK,RRRW,BKKW``.
 
@@ -233,7 +233,7 @@ def _bad_deal(number: int, reason: str) -> InvalidDealError:
     return InvalidDealError(f"deal: factory {number}: {reason}")
 
 
-# ------------------------------------------------------------------------------------------------------- legal or not
+# --------------------------------------------------------------------------------------------------------- legal or not
 def why_illegal(state: np.ndarray, action: int) -> str:
     """The rule against a move, such as ``line 3 holds red``; empty when the move is legal.
 

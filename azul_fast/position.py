@@ -416,7 +416,7 @@ def format_position(state: np.ndarray) -> str:
     return str(Position.from_state(state))
 
 
-# ------------------------------------------------------------------------------------------------------------- reading
+# -------------------------------------------------------------------------------------------------------------- reading
 class _Reader:
     """Takes the words of a position text one after the other."""
 
@@ -615,7 +615,7 @@ def _write_board(board: Board) -> str:
     return f"{board.score}:{'/'.join(board.wall)}:{lines}:{write_tiles(board.floor, board.marker)}"
 
 
-# ------------------------------------------------------------------------------------------------- words of the state
+# --------------------------------------------------------------------------------------------------- words of the state
 def _pack(values: Iterable[int]) -> int:
     """A word with one value a byte, the first lowest."""
     return int.from_bytes(bytes(values), "little")

@@ -49,3 +49,34 @@ def met_in_play(games=3):
         cap = 100 if seed else 3
         texts += [game.to_text() for game in playout(players, wall, overflow, seed, cap)]
     return tuple(texts)
+
+
+def record(players, wall, overflow, seed, max_rounds=100):
+    """The record of one game, kept by the referee."""
+    rng = random.Random(seed)
+    policies = [rng.choice(POLICIES) for _ in range(players)]
+    game = Referee(players, wall, overflow, max_rounds, first_player=rng.randrange(players))
+    first_player, rounds = game.turn, []
+    while not game.is_over:
+        if game.phase == "deal":
+            rounds.append({"deal": ",".join(game.random_deal(rng)), "moves": []})
+            if wall == "free":
+                rounds[-1]["tiles"] = [[] for _ in range(players)]
+        phase, seat = game.phase, game.turn
+        move = rng.choice(game.choices(policies[game.turn]))
+        game.play(move)
+        (rounds[-1]["moves"] if phase == "offer" else rounds[-1]["tiles"][seat]).append(move)
+        if game.phase in ("deal", "over"):
+            rounds[-1]["scores"] = list(game.round_scores)
+    for played in rounds:
+        played["moves"] = " ".join(played["moves"])
+        if wall == "free":
+            played["tiles"] = [" ".join(choices) for choices in played["tiles"]]
+    return {
+        "format": "azul-record/1",
+        "rules": {"players": players, "wall": wall, "overflow": overflow, "max_rounds": max_rounds},
+        "first_player": first_player,
+        "policies": policies,
+        "rounds": rounds,
+        "result": game.result(),
+    }

@@ -43,7 +43,7 @@ def gray(board, *, phase="tile", turn=0, center="-", round=9, other="0:...../...
     return f"azul1 g2 -,-,-,-,- {center} {board};{other} b? l0.0.0.0.0 t{turn} s0 r{round} {phase}"
 
 
-# --------------------------------------------------------------------------------------------------------------- moves
+# ---------------------------------------------------------------------------------------------------------------- moves
 def test_moves_have_the_documented_indexes():
     assert parse_move("C" + "B" + "1") == 0
     assert parse_move("3B4") == 3 * 30 + 0 * 6 + 3
@@ -81,7 +81,7 @@ def test_what_is_no_action_index_is_refused(action):
         format_move(action)
 
 
-# ----------------------------------------------------------------------------------------------------------- positions
+# ------------------------------------------------------------------------------------------------------------ positions
 def test_the_documented_example():
     state = parse_position(FIRST_TURN)
     assert state.dtype == np.int64 and state.shape == (STATE_WORDS,)
@@ -561,7 +561,7 @@ def test_what_is_accepted_the_referee_accepts_too():
     assert accepted >= 20
 
 
-# --------------------------------------------------------------------------------------------------------------- deals
+# ---------------------------------------------------------------------------------------------------------------- deals
 def test_a_deal():
     counts = parse_deal("KRBB,YYWW,BYRK,RRRW,BKKW", Rules())
     assert counts.shape == (10, 5) and counts.dtype == np.uint8
@@ -646,7 +646,7 @@ def test_only_a_round_to_come_is_dealt():
         check_deal(state, parse_deal("BBRK,YYWW,BYRK,RRRW,BKKW", Rules()))
 
 
-# ------------------------------------------------------------------------------------------------------- legal or not
+# --------------------------------------------------------------------------------------------------------- legal or not
 def test_legal_moves_are_those_the_referee_allows():
     for text in MET[::5]:
         position = Position.read(text)
