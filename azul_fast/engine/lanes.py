@@ -369,7 +369,9 @@ def largest(typing_context, x):
     def generate(context, builder, sig, args):
         function_type = ir.FunctionType(ir.IntType(x.bits), [x.llvm])
         name = f"llvm.vector.reduce.umax.v{x.width}i{x.bits}"
-        return builder.zext(builder.call(builder.module.declare_intrinsic(name, fnty=function_type), [args[0]]), _WORD)
+        found = builder.call(builder.module.declare_intrinsic(name, fnty=function_type), [args[0]])
+        # frozen, since LLVM knows the one instruction that does this only where a scalar comes out
+        return builder.zext(freeze(builder, found), _WORD)
 
     return types.int64(x), generate
 

@@ -31,11 +31,9 @@ OPEN_BYTES = np.array(
 def open_colors(player, line):
     """0xFF in the byte of each color that may go to `line` now."""
     room = (player[ROOM] >> 8 * line) & 7
-    if room == 0:
-        return np.int64(0)
-    if room == line + 1:
-        return OPEN_BYTES[wall_row(player[ROW_COLORS], line)]
-    return np.int64(0xFF) << 8 * ((player[LINE_COLOR] >> 8 * line) & 7)
+    row = OPEN_BYTES[wall_row(player[ROW_COLORS], line)]
+    begun = (0xFF << 8 * ((player[LINE_COLOR] >> 8 * line) & 7)) if room != 0 else 0
+    return row if room == line + 1 else begun
 
 
 @inline
