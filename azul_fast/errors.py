@@ -31,6 +31,10 @@ class InvalidRecordError(AzulError):
     """A game record that cannot be read or does not follow the rules."""
 
 
+class OutputError(Exception):
+    """An output could not be written; nothing is left of it."""
+
+
 def shown(value: object, length: int = 40) -> str:
     """`value` as it appears in a message: its repr, on one line and never long."""
     if isinstance(value, int) and abs(value) >= 10**length:

@@ -7,13 +7,14 @@ added up inside the sample before it is squared, so that a variance between samp
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from azul_fast._jit import inline, kernel
+from azul_fast._jit import inner, kernel
 from azul_fast.engine.layout import (
     END_EXHAUSTED,
     END_ROW,
@@ -46,12 +47,9 @@ from azul_fast.rules import (
 WIN_UNITS = 12  # a won game in whole shares, however many (1 to 4) share it
 
 # The figures of a seat in a game; `win` in twelfths, the others as in the per-game table.
-METRICS = (
+METRICS = (  # in the order that `_recipe` makes them
     "win outright shared margin score score_square placement_points floor_points clamp_points rows columns colors"
 ).split()
-# fmt: off
-(WIN, OUTRIGHT, SHARED, MARGIN, SCORE, SQUARE, PLACED, LOST, CLAMP, ROWS, COLUMNS, COLORS) = range(len(METRICS))
-# fmt: on
 GAME_METRICS = ("rounds", "plies", "row", "exhausted", "stalled", "shared_win", "short_deal")
 STARTER_METRICS = ("win", "margin", "lead")  # lead: (players - 1) * score - the scores of the others
 
@@ -60,8 +58,9 @@ ROUND_BINS = 128  # the last one counts all longer games
 CELLS = WALL_SIZE * WALL_SIZE
 SAMPLE_CELLS = MAX_PLAYERS * MAX_PLAYERS  # most (rotation, seat) pairs of a sample
 
-_BLOCK = 256  # samples counted at a time: their figures stay in the nearest cache
+_BLOCK = 512  # samples counted at a time: their figures stay in the near caches
 _LANES = 64  # wall words counted side by side
+_FLUSH_BLOCKS = 24  # blocks in which no byte of a lane counts to 256: 24 * 512 / 64 = 192
 
 
 @dataclass(frozen=True)
@@ -166,23 +165,31 @@ class Tally:
         if results.shape[0] != RESULT_ROWS or results.shape[1] < games:
             raise ValueError(f"results must be [{RESULT_ROWS}, at least {games}], not {results.shape}")
         arrays = _arrays(seating)
-        members = seating.members()
-        starter = seating.first_player if seating.first_player >= 0 else first_game % seating.players
+        moments, cross, game_squares, scores, walls, rounds = arrays
+        steps, rows = _recipe(seating)
+        cells = seating.rotations * seating.players
         _count(
             results,
             games,
-            members,
-            np.array(seating.start_scores, np.int64),
-            starter,
-            int(seating.first_player < 0),
-            *arrays,
+            seating.players,
+            seating.rotations,
+            first_game % seating.players,
+            steps,
+            np.empty((rows, _BLOCK), np.int32),
+            np.zeros((cells, 8, _LANES), np.int32),
+            moments,
+            cross,
+            game_squares,
+            scores.reshape(cells, SCORE_BINS),
+            walls.reshape(cells, CELLS),
+            rounds,
         )
         return cls._of_arrays(seating, games, *arrays)
 
     @classmethod
     def _of_arrays(cls, seating, games, moments, cross, game_squares, scores, walls, rounds) -> Tally:
-        exact = (a.astype(object) for a in (moments, cross, game_squares))
-        return cls(seating, games, *exact, scores, walls, rounds)
+        moments, cross, game_squares = (sums.astype(object) for sums in (moments, cross, game_squares))
+        return cls(seating, games, moments, cross, game_squares, scores, walls, rounds)
 
     def __add__(self, other: Tally) -> Tally:
         if self.seating != other.seating:
@@ -219,7 +226,7 @@ class Tally:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Tally:
         """The inverse of `to_dict`."""
-        seating = {k: tuple(v) if isinstance(v, Sequence) else v for k, v in values["seating"].items()}
+        seating: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values["seating"].items()}
         exact = (np.array(values[k], object) for k in ("moments", "cross", "game_squares"))
         counts = (np.array(values[k], np.int64) for k in ("scores", "walls", "rounds"))
         return cls(Seating(**seating), values["games"], *exact, *counts)
@@ -237,123 +244,242 @@ def _arrays(seating: Seating) -> tuple[np.ndarray, ...]:
 
 
 # --------------------------------------------------------------------------------------------------- the kernel
-_METRIC_COUNT, _GAME_METRIC_COUNT, _STARTER_METRIC_COUNT = len(METRICS), len(GAME_METRICS), len(STARTER_METRICS)
-_COPIED = ((SCORE, OUT_SCORE), (PLACED, OUT_PLACED), (LOST, OUT_LOST), (ROWS, OUT_ROWS), (COLUMNS, OUT_COLUMNS))
-_COPIED_METRICS = tuple(m for m, _ in _COPIED) + (COLORS,)
-_COPIED_ROWS = tuple(row for _, row in _COPIED) + (OUT_COLORS,)
+# All figures are made by a few operations on rows of numbers, one number a sample. `_recipe` writes down the operations
+# for a seating; `_count` runs them on a block of samples after the other. Each operation is one loop over few arrays,
+# which LLVM turns into vector code, and is compiled once however many figures use it.
+# fmt: off
+(_GATHER, _SCALE, _ADD, _MAX, _EQUAL, _MULTIPLY, _SHARE, _STARTS,
+ _MOMENTS, _PRODUCTS, _SQUARES, _SCORES, _ROUNDS, _WALLS) = range(14)
+# fmt: on
 
 
-@inline
-def _gather(row, base, step, n, to):
-    """Every `step`-th value of `row` from `base`: one rotation's values, side by side."""
-    if step == 1:
-        for j in range(n):
-            to[j] = row[base + j]
-    else:
-        for j in range(n):
-            to[j] = row[base + j * step]
+class _Recipe:
+    """A list of operations on rows: (code, to, a, b, weight, constant). Most methods add one that fills a new row."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[int, int, int, int, int, int]] = []
+        self.rows = 0
+
+    def step(self, code: int, to: int, a: int = 0, b: int = 0, weight: int = 0, constant: int = 0) -> None:
+        self.steps.append((code, to, a, b, weight, constant))
+
+    def _new(self, code: int, a: int = 0, b: int = 0, weight: int = 0, constant: int = 0) -> int:
+        self.step(code, self.rows, a, b, weight, constant)
+        self.rows += 1
+        return self.rows - 1
+
+    def gather(self, result_row: int, rotation: int) -> int:
+        """Values of a result row in the games of one rotation."""
+        return self._new(_GATHER, result_row, rotation)
+
+    def sum(self, *terms: tuple[int, int], constant: int = 0) -> int:
+        """A constant and weight * row for each of the terms (weight, row)."""
+        to = self._new(_SCALE, terms[0][1], weight=terms[0][0], constant=constant)
+        for weight, row in terms[1:]:
+            self.step(_ADD, to, row, weight=weight)
+        return to
+
+    def total(self, rows: Sequence[int]) -> int:
+        return rows[0] if len(rows) == 1 else self.sum(*((1, row) for row in rows))
+
+    def maximum(self, rows: Sequence[int]) -> int:
+        if len(rows) == 1:
+            return rows[0]
+        to = self._new(_MAX, rows[0], rows[1])
+        for row in rows[2:]:
+            self.step(_MAX, to, to, row)
+        return to
+
+    def equal(self, a: int, b: int, constant: int = 0) -> int:
+        """1 where row `a` is row `b` + constant, else 0."""
+        return self._new(_EQUAL, a, b, constant=constant)
+
+    def product(self, a: int, b: int) -> int:
+        return self._new(_MULTIPLY, a, b)
+
+    def shares(self, winners: int) -> int:
+        """Twelfths for each of so many winners."""
+        return self._new(_SHARE, winners)
+
+    def starts(self, rotation: int, seat: int) -> int:
+        """1 where `seat` starts, when the starter is ``game % players``."""
+        return self._new(_STARTS, rotation, seat)
 
 
-@inline
-def _add_moments(x, n, moments, variable):
+@functools.lru_cache(maxsize=64)
+def _recipe(seating: Seating) -> tuple[np.ndarray, int]:
+    """The operations that count a block of samples: int64 [steps, 6], and how many rows they need."""
+    make = _Recipe()
+    zero = make.sum((0, 0))
+    of_cells: list[list[list[int]]] = []  # [rotation][seat][metric] -> row
+    of_games: list[list[int]] = []  # [rotation][game metric] -> row
+    of_starters: list[list[int]] = []  # [rotation][starter metric] -> row
+    players, seats = seating.players, range(seating.players)
+    for rotation in range(seating.rotations):
+        seat_rows = [
+            [make.gather(OUT_SEATS + s * OUT_SEAT_ROWS + row, rotation) for row in range(OUT_SEAT_ROWS)] for s in seats
+        ]
+        score = [rows[OUT_SCORE] for rows in seat_rows]
+        rank = [make.sum((8, rows[OUT_SCORE]), (1, rows[OUT_ROWS])) for rows in seat_rows]  # rows: 0 to 5
+        best = make.maximum(rank)
+        first = [make.equal(best, rank[s]) for s in seats]
+        share = make.shares(make.total(first))
+        cells, starters = [], []
+        for s in seats:
+            placed, lost, *completed = (
+                seat_rows[s][row] for row in (OUT_PLACED, OUT_LOST, OUT_ROWS, OUT_COLUMNS, OUT_COLORS)
+            )
+            bonuses = zip((-ROW_BONUS, -COLUMN_BONUS, -COLOR_BONUS), completed, strict=True)
+            win = make.product(first[s], share)
+            outright = make.equal(win, zero, WIN_UNITS)
+            shared = make.sum((1, first[s]), (-1, outright))
+            margin = make.sum((1, score[s]), (-1, make.maximum([score[o] for o in seats if o != s])))
+            square = make.product(score[s], score[s])
+            clamp = make.sum((1, score[s]), (-1, placed), (1, lost), *bonuses, constant=-seating.start_scores[s])
+            cells.append([win, outright, shared, margin, score[s], square, placed, lost, clamp, *completed])
+            make.step(_SCORES, rotation * players + s, score[s])
+            make.step(_WALLS, rotation * players + s, seat_rows[s][OUT_WALL])
+            if seating.first_player in (s, -1):
+                lead = make.sum((players, score[s]), *((-1, score[o]) for o in seats))
+                starters.append([win, margin, lead])
+        of_cells.append(cells)
+        if seating.first_player < 0:
+            starts = [make.starts(rotation, s) for s in seats]
+            starters = [[make.product(starts[s], row) for row in starters[s]] for s in seats]
+        of_starters.append([make.total(rows) for rows in zip(*starters, strict=True)])
+        rounds, plies, end, short = (make.gather(row, rotation) for row in (OUT_ROUNDS, OUT_PLIES, OUT_END, OUT_SHORT))
+        make.step(_SQUARES, 0, rounds)
+        make.step(_SQUARES, 1, plies)
+        make.step(_ROUNDS, 0, rounds)
+        ends = [make.equal(end, zero, reason) for reason in (END_ROW, END_EXHAUSTED, END_STALLED)]
+        shared_win = make.sum((-1, make.equal(share, zero, WIN_UNITS)), constant=1)
+        of_games.append([rounds, plies, *ends, shared_win, short])
+
+    # Add each figure up inside the sample, and count the sums.
+    sums = []
+    for group, members in enumerate(seating.members()):
+        group_cells = [of_cells[rotation][s] for rotation, s in np.argwhere(members)]
+        group_sums = [make.total(rows) for rows in zip(*group_cells, strict=True)]
+        make.step(_PRODUCTS, group, group_sums[METRICS.index("score")], group_sums[METRICS.index("score_square")])
+        sums += group_sums
+    for figures in (of_games, of_starters):
+        sums += [make.total(rows) for rows in zip(*figures, strict=True)]
+    for variable, row in enumerate(sums):
+        make.step(_MOMENTS, variable, row)
+    return np.array(make.steps, np.int64), make.rows
+
+
+@inner
+def _products(x, y, n):
+    """Sum of x * y, in 64 bits."""
     total = np.int64(0)
-    squares = np.int64(0)
     for j in range(n):
-        value = np.int64(x[j])
-        total += value
-        squares += value * value
-    moments[variable, 0] += total
-    moments[variable, 1] += squares
+        total += np.int64(x[j]) * np.int64(y[j])
+    return total
 
 
-@inline
-def _add_into(x, y, n):
+@inner
+def _add_counts(x, n, counts):
+    """Count values; those beyond the last bin in the last."""
+    last = len(counts) - 1
     for j in range(n):
-        x[j] += y[j]
+        counts[min(max(x[j], 0), last)] += 1
 
 
-@inline
-def _derive(v, players, n, start_scores, best, winners, other, shared):
-    """Fill the rows of `v` [players, METRICS, n] that follow from the scores, rows and points."""
-    best[:n] = -1
-    winners[:n] = 0
-    for s in range(players):
-        score, rows = v[s, SCORE], v[s, ROWS]
-        for j in range(n):
-            best[j] = max(best[j], score[j] * 8 + rows[j])  # highest score, then most complete rows (0 to 5)
-    for s in range(players):
-        score, rows = v[s, SCORE], v[s, ROWS]
-        for j in range(n):
-            winners[j] += score[j] * 8 + rows[j] == best[j]
-    for j in range(n):
-        shared[j] = winners[j] > 1
-    for s in range(players):
-        score, rows, columns, colors = v[s, SCORE], v[s, ROWS], v[s, COLUMNS], v[s, COLORS]
-        placed, lost, start = v[s, PLACED], v[s, LOST], start_scores[s]
-        win, outright, joint, square, clamp = v[s, WIN], v[s, OUTRIGHT], v[s, SHARED], v[s, SQUARE], v[s, CLAMP]
-        for j in range(n):
-            first = np.int32(score[j] * 8 + rows[j] == best[j])
-            outright[j] = first & (winners[j] == 1)
-            joint[j] = first & (winners[j] > 1)
-            share = 12 if winners[j] == 1 else (6 if winners[j] == 2 else (4 if winners[j] == 3 else 3))
-            win[j] = first * share
-            square[j] = score[j] * score[j]
-            bonus = ROW_BONUS * rows[j] + COLUMN_BONUS * columns[j] + COLOR_BONUS * colors[j]
-            clamp[j] = score[j] - start - placed[j] + lost[j] - bonus
-        other[:n] = -1
-        for o in range(players):
-            if o != s:
-                theirs = v[o, SCORE]
-                for j in range(n):
-                    other[j] = max(other[j], theirs[j])
-        margin = v[s, MARGIN]
-        for j in range(n):
-            margin[j] = score[j] - other[j]
-
-
-@inline
-def _add_walls(wall, n, lanes, counts):
-    """Count each of 25 bits over `n` words: four bits at a time, in the bytes of 32-bit lanes that stay below 256."""
+@inner
+def _add_walls(wall, n, lanes):
+    """Count the bits of `n` words in the bytes of `lanes` [8, _LANES]: bit 8 b + k in byte b of lanes[k]."""
     for k in range(8):
-        lanes[:] = 0
-        whole = n // _LANES * _LANES
-        for base in range(0, whole, _LANES):
-            for j in range(_LANES):
-                lanes[j] += (wall[base + j] >> k) & 0x01010101
-        for j in range(n - whole):
-            lanes[j] += (wall[whole + j] >> k) & 0x01010101
-        for byte in range(4):
-            if 8 * byte + k < CELLS:
-                total = np.int64(0)
-                for j in range(_LANES):
-                    total += (lanes[j] >> 8 * byte) & 255
-                counts[8 * byte + k] += total
+        side = lanes[k]
+        for base in range(0, n, _LANES):
+            words = wall[base : min(base + _LANES, n)]
+            for j in range(len(words)):
+                side[j] += (words[j] >> k) & 0x01010101
 
 
-@inline
-def _add_histogram(x, n, last, counts, parts):
-    """Count values 0 to `last` (all above it as `last`) in four parts, so that equal neighbors do not wait."""
-    parts[:] = 0
-    whole = n // 4 * 4
-    for j in range(0, whole, 4):
-        for k in range(4):
-            parts[k, min(max(x[j + k], 0), last)] += 1
-    for j in range(whole, n):
-        parts[0, min(max(x[j], 0), last)] += 1
-    for value in range(last + 1):
-        counts[value] += parts[0, value] + parts[1, value] + parts[2, value] + parts[3, value]
+@inner
+def _flush_walls(lanes, counts):
+    """Move the counts of `lanes` to the `counts` of the 25 cells."""
+    for k in range(8):
+        for j in range(_LANES):
+            for byte in range(4):
+                if 8 * byte + k < CELLS:
+                    counts[8 * byte + k] += (lanes[k, j] >> 8 * byte) & 255
+            lanes[k, j] = 0
 
 
 @kernel
 def _count(
-    results, games, members, start_scores, starter, starter_rotates, moments, cross, game_squares, scores, walls, rounds
+    results, games, players, rotations, starter, steps, w, lanes, moments, cross, game_squares, scores, walls, rounds
 ):
     """Add `games` columns of `results` to the arrays from `moments` on, in place.
 
-    members: bool [groups, rotations, players]; starter: seat that starts column 0.
+    steps: int64 [steps, 6]; w: int32 [rows, _BLOCK], for their use; lanes: int32 [rotations * players, 8, _LANES],
+    zeros; scores, walls: int64 [rotations * players, bins]; starter: seat that starts column 0 if that rotates.
     """
-    groups, rotations, players = members.shape
-    v = np.empty((rotations, players, _METRIC_COUNT, _BLOCK), np.int32)
-    g = np.empty((_GAME_METRIC_COUNT, _BLOCK), np.int32)  # summed over the rotations
-    start = np.empty((_STARTER_METRIC_COUNT, _BLOCK), np.int32)
-    best, winners, other, shared, x, row = (np.empty(_BLOCK, np.int32) for _ in range(6))
+    samples = games // rotations
+    for begin in range(0, samples, _BLOCK):
+        n = min(_BLOCK, samples - begin)
+        for i in range(steps.shape[0]):
+            code, to, weight, constant = steps[i, 0], steps[i, 1], steps[i, 4], steps[i, 5]
+            if code == _SCORES:
+                _add_counts(w[steps[i, 2]], n, scores[to])
+            elif code == _WALLS:
+                _add_walls(w[steps[i, 2]], n, lanes[to])
+            elif code == _ROUNDS:
+                _add_counts(w[steps[i, 2]], n, rounds)
+            elif code == _GATHER:
+                x = w[to]
+                row = results[steps[i, 2], begin * rotations + steps[i, 3] :]
+                if rotations == 1:
+                    for j in range(n):
+                        x[j] = row[j]
+                elif rotations == 2:  # a loop for each stride, which LLVM can then make vector code of
+                    for j in range(n):
+                        x[j] = row[2 * j]
+                elif rotations == 3:
+                    for j in range(n):
+                        x[j] = row[3 * j]
+                else:
+                    for j in range(n):
+                        x[j] = row[4 * j]
+            elif code == _STARTS:
+                x = w[to]
+                base = starter + begin * rotations + steps[i, 2]
+                for j in range(n):
+                    x[j] = (base + j * rotations) % players == steps[i, 3]
+            else:
+                a, b = w[steps[i, 2]], w[steps[i, 3]]
+                if code == _MOMENTS:
+                    total = np.int64(0)
+                    for j in range(n):
+                        total += a[j]
+                    moments[to, 0] += total
+                    moments[to, 1] += _products(a, a, n)
+                elif code == _PRODUCTS:
+                    cross[to] += _products(a, b, n)
+                elif code == _SQUARES:
+                    game_squares[to] += _products(a, a, n)
+                else:
+                    x = w[to]
+                    if code == _SCALE:
+                        for j in range(n):
+                            x[j] = weight * a[j] + constant
+                    elif code == _ADD:
+                        for j in range(n):
+                            x[j] += weight * a[j]
+                    elif code == _MAX:
+                        for j in range(n):
+                            x[j] = max(a[j], b[j])
+                    elif code == _EQUAL:
+                        for j in range(n):
+                            x[j] = a[j] == b[j] + constant
+                    elif code == _MULTIPLY:
+                        for j in range(n):
+                            x[j] = a[j] * b[j]
+                    else:  # _SHARE
+                        for j in range(n):
+                            x[j] = 12 if a[j] == 1 else (6 if a[j] == 2 else (4 if a[j] == 3 else 3))
+        if begin // _BLOCK % _FLUSH_BLOCKS == _FLUSH_BLOCKS - 1 or begin + n == samples:
+            for cell in range(len(lanes)):
+                _flush_walls(lanes[cell], walls[cell])

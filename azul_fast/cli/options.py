@@ -1,0 +1,88 @@
+"""Kinds of values that several commands take: whole numbers as people write them, positions from anywhere."""
+
+from __future__ import annotations
+
+import sys
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import click
+
+from azul_fast.errors import AzulError, shown
+
+MAX_DIGITS = 30  # of a whole number; no option takes one near so long
+MAX_POSITION_BYTES = 100_000
+
+
+class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # not generic in older versions
+    """A whole number: ``1000000``, ``1_000_000`` or ``1e6``."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        try:
+            number = Decimal(value)
+        except InvalidOperation:
+            number = Decimal("NaN")
+        if not number.is_finite() or number.adjusted() >= MAX_DIGITS or number != number.to_integral_value():
+            raise AzulError(f"{_name(param)}: {shown(value)} is not a whole number such as 1000000, 1_000_000 or 1e6")
+        return int(number)
+
+
+class FirstPlayer(WholeNumber):
+    """A seat, or ``rotate``."""
+
+    name = "seat|rotate"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == "rotate" else super().convert(value, param, ctx)
+
+
+class Choice(click.ParamType):  # type: ignore[type-arg]  # not generic in older versions
+    """One of several words, some of which mean the same: [word] -> meaning."""
+
+    def __init__(self, meanings: dict[str, str]) -> None:
+        self.meanings = meanings
+        self.name = "|".join(dict.fromkeys(meanings.values()))
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in self.meanings:
+            words = list(self.meanings)
+            raise AzulError(f"{_name(param)} must be {', '.join(words[:-1])} or {words[-1]}, not {shown(value)}")
+        return self.meanings[value]
+
+
+class PositionText(click.ParamType):  # type: ignore[type-arg]  # not generic in older versions
+    """A position: its text, ``-`` for standard input or ``@FILE``."""
+
+    name = "position|-|@file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value == "-":
+            return _text("standard input", sys.stdin.buffer.read(MAX_POSITION_BYTES + 1))
+        if not value.startswith("@"):
+            return str(value)
+        try:
+            with Path(value[1:]).open("rb") as file:
+                return _text(value[1:], file.read(MAX_POSITION_BYTES + 1))
+        except OSError as error:
+            raise AzulError(f"{value[1:]} could not be read: {error.strerror}") from None
+
+
+def _text(name: str, contents: bytes) -> str:
+    if len(contents) > MAX_POSITION_BYTES:
+        raise AzulError(f"{name}: more than {MAX_POSITION_BYTES:,} bytes, too long for a position")
+    try:
+        text = contents.decode().strip()
+    except UnicodeDecodeError:
+        raise AzulError(f"{name}: not text") from None
+    if not text:
+        raise AzulError(f"{name}: empty, a position was expected")
+    return text
+
+
+def _name(param: click.Parameter | None) -> str:
+    return param.opts[0] if param is not None else "value"
