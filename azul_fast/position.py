@@ -358,9 +358,7 @@ class Position:
         rules = rules_of(state)
         words = state.tolist()
         offer = state[OFFER:BAG].tobytes()
-        sources = [
-            _letters(offer[8 * source : 8 * source + COLOR_COUNT]) for source in range(rules.factories + 1)
-        ]
+        sources = [_letters(offer[8 * source : 8 * source + COLOR_COUNT]) for source in range(rules.factories + 1)]
         cumulative = (0, *_bytes(words[BAG])[:COLOR_COUNT])
         position = cls(
             rules=rules,
