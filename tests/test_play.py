@@ -65,7 +65,11 @@ def seats(policies: tuple[str, ...], players: int) -> list[str]:
 def test_records_replay_under_the_referee(players: int, wall: str, overflow: str, mix: str) -> None:
     """Every position, legal-move list, choice set and score of whole games is the referee's own."""
     run = describe(
-        2, Rules(players=players, wall=wall, overflow=overflow), seats(MIXES[mix], players), seed=7, first_player="rotate"
+        2,
+        Rules(players=players, wall=wall, overflow=overflow),
+        seats(MIXES[mix], players),
+        seed=7,
+        first_player="rotate",
     )
     for record in records(run, 0, run.games):
         assert record["policies"] == list(run.policies)
@@ -106,9 +110,7 @@ def test_batch_results_are_those_of_the_records(players: int, wall: str, overflo
         assert out[layout.OUT_SHORT, number] == referee.short_deal
         for seat in range(players):
             row = layout.OUT_SEATS + seat * layout.OUT_SEAT_ROWS
-            wall_bits = sum(
-                1 << 5 * r + c for r in range(5) for c in range(5) if game.boards[seat].wall[r][c] != "."
-            )
+            wall_bits = sum(1 << 5 * r + c for r in range(5) for c in range(5) if game.boards[seat].wall[r][c] != ".")
             assert list(out[row : row + layout.OUT_SEAT_ROWS, number]) == [
                 result["scores"][seat],
                 referee.placement_points[seat],
@@ -125,6 +127,13 @@ def play(run) -> np.ndarray:
     out = np.zeros((layout.RESULT_ROWS, run.games), np.int32)
     policies = np.array([POLICIES.index(policy) for policy in run.policies])
     play_general(
-        run.start_state(), policies, run.rotations, int(run.first_player == "rotate"), run.seed, run.first_game, run.games, out
+        run.start_state(),
+        policies,
+        run.rotations,
+        int(run.first_player == "rotate"),
+        run.seed,
+        run.first_game,
+        run.games,
+        out,
     )
     return out

@@ -28,7 +28,7 @@ from azul_fast.engine.layout import (
     TURN,
 )
 from azul_fast.engine.words import section
-from azul_fast.rules import COLOR_COUNT, FLOOR, FLOOR_CELLS, SOURCE_COUNT
+from azul_fast.rules import FLOOR, FLOOR_CELLS, SOURCE_COUNT
 
 COLOR_BYTES = 0xFF_FF_FF_FF_FF  # the five bytes that hold one count a color
 _TENTH = 103  # n * 103 >> 10 == n // 10 for every bit number of PAIRS

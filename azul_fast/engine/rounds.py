@@ -6,7 +6,7 @@ import numpy as np
 
 from azul_fast._jit import inline, inner
 from azul_fast.engine.bits import popcount, shift_right, trailing_zeros
-
+from azul_fast.engine.lanes import extract, fill, lane, lane_numbers, spread, widen
 from azul_fast.engine.layout import (
     BAG,
     CELLS,
@@ -53,7 +53,6 @@ from azul_fast.engine.layout import (
     allowed_pairs,
 )
 from azul_fast.engine.moves import COLOR_BYTES, seat_words
-from azul_fast.engine.lanes import extract, fill, lane, lane_numbers, spread, widen
 from azul_fast.engine.rng import below, round_stream, word
 from azul_fast.engine.scoring import (
     COLUMN_0,
@@ -66,7 +65,15 @@ from azul_fast.engine.scoring import (
     tile_points,
     wall_row,
 )
-from azul_fast.rules import COLOR_COUNT, FACTORY_TILES, FLOOR_CELLS, LINE_COUNT, SOURCE_COUNT, TILES_PER_COLOR, WALL_SIZE
+from azul_fast.rules import (
+    COLOR_COUNT,
+    FACTORY_TILES,
+    FLOOR_CELLS,
+    LINE_COUNT,
+    SOURCE_COUNT,
+    TILES_PER_COLOR,
+    WALL_SIZE,
+)
 
 _BYTE_1 = 0x01_01_01_01_01  # 1 in each color's byte
 _BYTE_7F = 0x7F * _BYTE_1
@@ -318,6 +325,4 @@ def _end_game(state, end):
     for seat in range(state[PLAYERS]):
         p = seat_words(state, seat)
         wall = p[WALL]
-        p[SCORE] += bonus_points(
-            complete_rows(wall), complete_columns(wall), complete_columns(p[ROW_COLORS])
-        )
+        p[SCORE] += bonus_points(complete_rows(wall), complete_columns(wall), complete_columns(p[ROW_COLORS]))

@@ -34,7 +34,9 @@ def _run_points(pattern: int, cell: int) -> int:
 
 
 # [pattern * 8 + cell] -> points of the run that `cell` makes when it is added to `pattern`
-RUN_POINTS = np.array([_run_points(pattern, cell) if cell < 5 else 0 for pattern in range(32) for cell in range(8)], np.uint8)
+RUN_POINTS = np.array(
+    [_run_points(pattern, cell) if cell < 5 else 0 for pattern in range(32) for cell in range(8)], np.uint8
+)
 # [cells used & 7] -> points lost
 PENALTIES = np.array(FLOOR_PENALTY_SUMS, np.int64)
 assert len(PENALTIES) == FLOOR_CELLS + 1 == 8

@@ -7,7 +7,6 @@ alive, and hands `words(array)` down. ``NUMBA_BOUNDSCHECK=1`` makes that the arr
 
 from __future__ import annotations
 
-from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic, overload
 

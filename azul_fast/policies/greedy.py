@@ -19,7 +19,7 @@ from azul_fast.engine.bits import nth_set_bit, popcount
 from azul_fast.engine.lanes import fill, lane_numbers, subtract_saturating, unsigned_min, where
 from azul_fast.engine.layout import COLUMN_COLORS, FLOOR_USED, FREE_WALL, MARKER, WALL
 from azul_fast.engine.moves import COLOR_BYTES
-from azul_fast.engine.scoring import RUN_POINTS, gather_column, tile_points, wall_column_bits, wall_row, COLUMN_0
+from azul_fast.engine.scoring import COLUMN_0, RUN_POINTS, gather_column, tile_points, wall_column_bits, wall_row
 from azul_fast.policies.worths import line_room, line_worths, open_colors, pick_highest
 from azul_fast.rules import COLOR_COUNT, FLOOR_CELLS, LINE_COUNT, WALL_SIZE
 
@@ -28,7 +28,9 @@ _BASES = _BASE * 0x01_01_01_01_01
 _BYTE_1 = 0x01_01_01_01_01
 _BYTE_7F = 0x7F * _BYTE_1
 # [pattern] -> byte i: points of the run that cell i makes when it is added to the five cells `pattern`
-_RUN_WORDS = np.array([sum(int(RUN_POINTS[pattern * 8 + i]) << 8 * i for i in range(5)) for pattern in range(32)], np.int64)
+_RUN_WORDS = np.array(
+    [sum(int(RUN_POINTS[pattern * 8 + i]) << 8 * i for i in range(5)) for pattern in range(32)], np.int64
+)
 
 
 @inline
