@@ -303,6 +303,8 @@ def simulate(
 
     Raises
     ------
+    KeyboardInterrupt
+        After Ctrl-C before the first game was over, or after another one.
     AzulError
         (a ValueError) one line that names the value and what is allowed, before any game is played.
     """
@@ -345,6 +347,8 @@ def play(
     pool = _Pool(run, threads, chunk_games)
     with _sigint_to(pool.interrupt):
         tally, speed = pool.merge(progress, on_chunk)
+    if tally.games == 0:
+        raise KeyboardInterrupt
     about = {
         "games_per_s": round(speed),
         "seconds": round(time.perf_counter() - wall_clock, 3),

@@ -314,5 +314,5 @@ def policy_key(seed, game):
 
 
 def play_games(start, seat_policies, rotations, first_rotates, seed, first_game, count, out) -> None:
-    """`play_general`, or the same games by lockstep where that can: all `random`, coloured wall, overflow to the lid."""
+    """`play_general`, or the same games by lockstep where it can: all `random`, coloured wall, overflow to the lid."""
     play_general(start, seat_policies, rotations, first_rotates, seed, first_game, count, out)

@@ -153,7 +153,7 @@ class Tally:
         Parameters
         ----------
         results : numpy.ndarray
-            int32 [RESULT_ROWS, >= games], rows contiguous.
+            int32 [RESULT_ROWS, >= games] in C order.
         games : int
             A multiple of the rotations, at most `largest_chunk` of the longest game.
         seating : Seating
@@ -164,6 +164,9 @@ class Tally:
             raise ValueError(f"games and first_game must be multiples of {seating.rotations} rotations")
         if results.shape[0] != RESULT_ROWS or results.shape[1] < games:
             raise ValueError(f"results must be [{RESULT_ROWS}, at least {games}], not {results.shape}")
+        limit = largest_chunk(int(results[OUT_ROUNDS, :games].max(initial=0)))
+        if games > limit:
+            raise ValueError(f"at most {limit} games of such length can be counted at once, not {games}")
         arrays = _arrays(seating)
         moments, cross, game_squares, scores, walls, rounds = arrays
         steps, rows = _recipe(seating)

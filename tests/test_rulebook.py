@@ -25,6 +25,8 @@ import numpy as np
 import pytest
 from referee import Referee, RefereeError, perft, replay
 
+import azul_fast as az
+
 COLORS = "BYRKW"
 FACTORIES = {2: 5, 3: 7, 4: 9}
 FLOOR = (0, 1, 2, 4, 6, 8, 11, 14)  # the penalty for 0 to 7 cells
@@ -43,11 +45,13 @@ class Implementation:
     refusals: tuple[type[Exception], ...]  # what a refused move, deal or position raises
 
 
-# The engine's own game joins as
-#   Implementation(lambda **rules: az.Game(az.Rules(**rules), deals="given"),
-#                  lambda text: az.Game.from_text(text, deals="given"), (its exceptions,))
 IMPLEMENTATIONS = {
     "referee": Implementation(Referee, Referee.from_text, (RefereeError,)),
+    "game": Implementation(
+        lambda **rules: az.Game(az.Rules(**rules), deals="given"),
+        lambda text: az.Game.from_text(text, deals="given"),
+        (az.AzulError,),
+    ),
 }
 
 

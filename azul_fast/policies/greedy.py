@@ -6,8 +6,8 @@ A move of n tiles to a line with `room` free cells has the value
 
 where f is the number of floor cells used, m is 1 if the move takes the marker, over = max(0, n - room), and gain is
 what the line's tile would score on the wall *as it is now* if the move fills the line, else 0. The floor takes all n
-tiles as `over`. On the gray wall gain is that of the best column legal now, 0 where there is none. The clamp of the score at
-0 and the end bonuses are ignored.
+tiles as `over`. On the gray wall gain is that of the best column legal now, 0 where there is none. The clamp of the
+score at 0 and the end bonuses are ignored.
 """
 
 from __future__ import annotations
