@@ -23,6 +23,7 @@ INTERRUPTED = 130
 # is called.
 COMMANDS = {
     "simulate": "Play many games and print what came of them.",
+    "bench": "Time the engine on this machine, and print its signature.",
 }
 
 
@@ -87,6 +88,17 @@ def main() -> NoReturn:
         pass
     finally:
         os._exit(code)
+
+
+def announce_compilation() -> None:
+    """Say once on standard error when kernels are not found in the cache."""
+    from azul_fast import _jit
+
+    def announce(_: str) -> None:
+        _jit.on_compile = None
+        print(f"{PROGRAM}: compiling the game kernels, once (about 15 s) ...", file=sys.stderr, flush=True)
+
+    _jit.on_compile = announce
 
 
 def _complain(name: str, message: str, code: int) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from azul_fast.cli.main import DONE, INTERRUPTED
+from azul_fast.cli.main import DONE, INTERRUPTED, announce_compilation
 from azul_fast.cli.options import Choice, FirstPlayer, PositionText, WholeNumber
 from azul_fast.errors import AzulError, OutputError
 from azul_fast.rules import DEFAULT_MAX_ROUNDS, OVERFLOWS, Rules
@@ -87,7 +87,7 @@ def simulate(options: dict[str, Any], given: set[str]) -> int:
     table, records = _outputs(options)
     record_games = batch.whole_number("record games", options["record_games"], 1, batch.MAX_GAMES)
 
-    _announce_compilation()
+    announce_compilation()
     with contextlib.ExitStack() as stack:
         writer = None
         if table is not None:
@@ -134,17 +134,6 @@ def _write_records(run: Run, path: Path, games: int) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------ what is shown
-def _announce_compilation() -> None:
-    """Say once on standard error when kernels are not found in the cache."""
-    from azul_fast import _jit
-
-    def announce(_: str) -> None:
-        _jit.on_compile = None
-        print("azul-fast: compiling the game kernels, once (about 15 s) ...", file=sys.stderr, flush=True)
-
-    _jit.on_compile = announce
-
-
 @contextlib.contextmanager
 def _progress(games: int) -> Iterator[Progress | None]:
     """A bar with games per second and time left, on standard error if that is a terminal."""
