@@ -11,14 +11,52 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from azul_fast.batch import simulate as simulate
     from azul_fast.errors import AzulError as AzulError
+    from azul_fast.errors import GameOverError as GameOverError
+    from azul_fast.errors import IllegalMoveError as IllegalMoveError
+    from azul_fast.errors import InvalidDealError as InvalidDealError
+    from azul_fast.errors import InvalidMoveError as InvalidMoveError
+    from azul_fast.errors import InvalidPositionError as InvalidPositionError
+    from azul_fast.errors import InvalidRecordError as InvalidRecordError
+    from azul_fast.game import Game as Game
+    from azul_fast.notation import Move as Move
+    from azul_fast.play import choose as choose
     from azul_fast.rules import Rules as Rules
     from azul_fast.stats import Statistics as Statistics
 
 __version__ = "0.1.0"
 
-_HOMES = {"simulate": "batch", "Statistics": "stats", "Rules": "rules", "AzulError": "errors"}  # [name] -> module
+_HOMES = {  # [name] -> module
+    "simulate": "batch",
+    "Statistics": "stats",
+    "Rules": "rules",
+    "Game": "game",
+    "Move": "notation",
+    "choose": "play",
+    "AzulError": "errors",
+    "GameOverError": "errors",
+    "IllegalMoveError": "errors",
+    "InvalidDealError": "errors",
+    "InvalidMoveError": "errors",
+    "InvalidPositionError": "errors",
+    "InvalidRecordError": "errors",
+}
 
-__all__ = ["AzulError", "Rules", "Statistics", "__version__", "simulate"]
+__all__ = [
+    "AzulError",
+    "Game",
+    "GameOverError",
+    "IllegalMoveError",
+    "InvalidDealError",
+    "InvalidMoveError",
+    "InvalidPositionError",
+    "InvalidRecordError",
+    "Move",
+    "Rules",
+    "Statistics",
+    "__version__",
+    "choose",
+    "simulate",
+]
 
 
 def __getattr__(name: str) -> object:
