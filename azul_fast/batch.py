@@ -41,6 +41,7 @@ CHUNK_GAMES = 1024 * UNIT  # of a fast kernel: its results stay in the processor
 CHUNK_SECONDS = 0.1  # a slower kernel gets fewer games at a time, so that an interrupt need not wait
 TAIL_SECONDS = 0.002  # the shortest chunks that share out the last games among the threads
 GROWTH = 8  # from one chunk to the next, while the kernel's speed is not known
+WAKE_SECONDS = 0.05  # a signal that another thread was given is seen by the waiting one when it wakes
 GRACE_SECONDS = 0.2  # for the chunks at work when an interrupt comes
 ROW_PADDING = 48  # int32 after each row of results: rows a power of two apart would share cache lines
 
@@ -473,15 +474,12 @@ class _Pool:
         deadline = None
         try:
             while tally.games < self.run.games:
-                if deadline is None:
-                    chunk = self.done.get()
-                elif tally.games == self.taken:
+                if deadline is not None and (tally.games == self.taken or time.perf_counter() > deadline):
                     break
-                else:
-                    try:
-                        chunk = self.done.get(timeout=max(0.0, deadline - time.perf_counter()))
-                    except Empty:
-                        break
+                try:
+                    chunk = self.done.get(timeout=WAKE_SECONDS)
+                except Empty:
+                    continue
                 if isinstance(chunk, BaseException):
                     raise chunk
                 if chunk is None:

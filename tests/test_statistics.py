@@ -121,7 +121,7 @@ def test_every_figure_is_the_plain_formula_over_the_table(policies, options):
         if estimate.sd is not None:
             assert estimate.sd == pytest.approx(np.std([float(v) for part in parts for v in part], ddof=1)), where
         assert estimate.ci95 == pytest.approx(
-            (estimate.mean - 1.959964 * estimate.se, estimate.mean + 1.959964 * estimate.se)
+            (estimate.mean - 1.959963984540054 * estimate.se, estimate.mean + 1.959963984540054 * estimate.se)
         )
         return parts
 
