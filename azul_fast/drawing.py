@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from azul_fast.position import EMPTY_CELL, MARKER_SIGN, Board, Position
 from azul_fast.rules import COLORS, FACTORY_TILES, FLOOR_CELLS, FLOOR_PENALTY_SUMS, LINE_COUNT, WALL_SIZE, wall_color
@@ -17,8 +17,11 @@ from azul_fast.rules import COLORS, FACTORY_TILES, FLOOR_CELLS, FLOOR_PENALTY_SU
 if TYPE_CHECKING:
     from rich.text import Text
 
-BOARD_WIDTH = 34  # characters of one board, with the gap to the next
-BOARDS_A_ROW = 2  # so that four boards fit into 80 columns
+BOARD_WIDTH = 26  # characters of one board
+BOARD_GAP = 8  # to the next
+FACTORY_WIDTH = 8  # of one factory, with the gap before it
+LABEL_WIDTH = 7  # of the words before factories and center
+WIDTH = 80  # columns; nine factories fit, and two boards side by side
 
 # [style] -> (as Rich writes it, as CSS writes it)
 STYLES = {
@@ -26,18 +29,19 @@ STYLES = {
     "Y": ("bold black on yellow", "background:#f2c230;color:#000"),
     "R": ("bold white on red", "background:#c8322b;color:#fff"),
     "K": ("bold white on grey23", "background:#333;color:#fff"),
-    "W": ("bold black on white", "background:#eef3f5;color:#000"),
+    "W": ("bold black on white", "background:#fff;color:#000;outline:1px solid #999;outline-offset:-1px"),
     "b": ("blue", "color:#1f5fbf"),
     "y": ("yellow", "color:#a67c00"),
     "r": ("red", "color:#c8322b"),
     "k": ("bright_black", "color:#777"),
-    "w": ("white", "color:#999"),
+    "w": ("dim", "color:#999"),
     MARKER_SIGN: ("bold magenta", "color:#a0209c;font-weight:bold"),
     "strong": ("bold", "font-weight:bold"),
     "": ("", ""),
 }
 
 Segment = tuple[str, str]  # text, style
+Item = TypeVar("Item")
 
 
 def plain(position: Position) -> str:
@@ -45,12 +49,12 @@ def plain(position: Position) -> str:
     return "\n".join("".join(text for text, _ in line).rstrip() for line in _lines(position))
 
 
-def rich_text(position: Position) -> Text:
-    """The drawing for Rich."""
+def rich_text(position: Position, width: int = WIDTH) -> Text:
+    """The drawing for Rich, in so many columns: with less room there are more lines."""
     from rich.text import Text
 
-    lines = (Text.assemble(*((text, STYLES[style][0]) for text, style in line)) for line in _lines(position))
-    return Text("\n", no_wrap=True).join(lines)
+    lines = (Text.assemble(*((text, STYLES[style][0]) for text, style in line)) for line in _lines(position, width))
+    return Text("\n").join(lines)
 
 
 def html(position: Position) -> str:
@@ -64,20 +68,28 @@ def html(position: Position) -> str:
     return '<pre style="line-height:1.3">' + "\n".join(lines) + "</pre>"
 
 
-def _lines(position: Position) -> Iterator[list[Segment]]:
+def _lines(position: Position, width: int = WIDTH) -> Iterator[list[Segment]]:
     """The drawing, line by line."""
     yield [(_headline(position), "strong")]
     yield [(f"bag {sum(position.bag)}, lid {sum(position.lid)}" + _removed(position), "")]
     yield []
-    yield [("factory", ""), *_spread((_factory(number, tiles) for number, tiles in enumerate(position.factories, 1)))]
+    label = "factory"
+    for factories in _groups(enumerate(position.factories, 1), (width - LABEL_WIDTH) // FACTORY_WIDTH):
+        yield [(f"{label:{LABEL_WIDTH}}", ""), *_spread(_factory(number, tiles) for number, tiles in factories)]
+        label = ""
     marker = [(MARKER_SIGN, MARKER_SIGN), (" ", "")] if position.marker else []
     yield [("center   ", ""), *marker, *(_tiles(position.center) or ([] if position.marker else [("-", "")]))]
-    boards = iter(enumerate(position.boards))
-    while group := list(islice(boards, BOARDS_A_ROW)):
+    for boards in _groups(enumerate(position.boards), (width + BOARD_GAP) // (BOARD_WIDTH + BOARD_GAP)):
         yield []
-        drawn = [list(_board(position, seat, board)) for seat, board in group]
+        drawn = [list(_board(position, seat, board)) for seat, board in boards]
         for *left, last in zip(*drawn, strict=True):
             yield [segment for part in left for segment in _padded(part)] + last
+
+
+def _groups(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    rest = iter(items)
+    while group := list(islice(rest, max(1, size))):
+        yield group
 
 
 def _headline(position: Position) -> str:
@@ -108,7 +120,7 @@ def _factory(number: int, tiles: str) -> list[Segment]:
 
 
 def _padded(part: list[Segment]) -> list[Segment]:
-    return [*part, (" " * (BOARD_WIDTH - sum(len(text) for text, _ in part)), "")]
+    return [*part, (" " * (BOARD_WIDTH + BOARD_GAP - sum(len(text) for text, _ in part)), "")]
 
 
 def _board(position: Position, seat: int, board: Board) -> Iterator[list[Segment]]:

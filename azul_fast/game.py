@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -236,10 +236,10 @@ class Game:
 
         return plain(self.position)
 
-    def __rich__(self) -> Any:
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
         from azul_fast.drawing import rich_text
 
-        return rich_text(self.position)
+        yield rich_text(self.position, options.max_width)
 
     def _repr_html_(self) -> str:
         from azul_fast.drawing import html

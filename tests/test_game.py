@@ -3,6 +3,7 @@
 import copy
 import json
 import random
+import re
 import subprocess
 import sys
 
@@ -408,6 +409,25 @@ def test_every_position_can_be_drawn_three_ways():
         assert [line.rstrip() for line in capture.get().splitlines()] == plain.splitlines()
         html = game._repr_html_()
         assert html.startswith("<pre") and html.endswith("</pre>") and html.count("<span") == html.count("</span>")
+
+
+@pytest.mark.parametrize(
+    ("width", "factories", "boards"), [(30, 2, 1), (59, 6, 1), (60, 6, 2), (80, 9, 2), (128, 9, 4)]
+)
+def test_the_drawing_fits_the_terminal(width, factories, boards):
+    """As many factories and boards side by side as there is room for; nothing is cut off."""
+    from rich.console import Console
+
+    game = Game(Rules(players=4), seed=1)
+    console = Console(width=width, no_color=True, force_terminal=False)
+    with console.capture() as capture:
+        console.print(game)
+    lines = capture.get().splitlines()
+    assert max(len(line) for line in lines) <= width
+    first = next(line for line in lines if line.startswith("factory"))
+    assert len(re.findall(r"[0-9] [BYRKW]{4}", first)) == factories
+    assert max(line.count("points") for line in lines) == boards
+    assert sorted(re.findall("[0-9] [BYRKW]{4}", capture.get())) == sorted(re.findall("[0-9] [BYRKW]{4}", str(game)))
 
 
 def test_repr_can_be_evaluated():
