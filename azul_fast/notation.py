@@ -285,8 +285,9 @@ def _against_choice(position: Position, move: Move) -> str:
     if not move.is_choice or move.line != line:
         return f"it is the gray-wall choice of seat {seat}, row {line + 1}"
     board = position.boards[seat]
-    columns = open_columns(board, line)
-    color = COLOR_NAMES[COLORS.index(board.lines[line][0])]
+    tile = board.lines[line][0]
+    columns = open_columns(board, line, tile)
+    color = COLOR_NAMES[COLORS.index(tile)]
     if move.column == FLOOR:
         return f"row {line + 1} can take {color} in column {columns[0] + 1}" if columns else ""
     if board.wall[line][move.column] != EMPTY_CELL:
@@ -296,11 +297,10 @@ def _against_choice(position: Position, move: Move) -> str:
     return ""
 
 
-def open_columns(board: Board, line: int) -> list[int]:
-    """The gray-wall columns (0..4) that a full line may choose: empty in its row, and without its color."""
-    color = board.lines[line][0]
+def open_columns(board: Board, row: int, tile: str) -> list[int]:
+    """The gray-wall columns (0..4) open to a tile in a row that lacks its color: empty there, and without the color."""
     return [
         column
         for column in range(WALL_SIZE)
-        if board.wall[line][column] == EMPTY_CELL and all(cells[column] != color for cells in board.wall)
+        if board.wall[row][column] == EMPTY_CELL and all(cells[column] != tile for cells in board.wall)
     ]

@@ -115,6 +115,12 @@ class Board:
         """Whether pattern line 0..4 is full."""
         return len(self.lines[line]) == line + 1
 
+    def tile_points(self, row: int, column: int) -> int:
+        """What a tile scores that is put into this cell."""
+        across = _run(self.wall[row], column)
+        down = _run("".join(cells[column] for cells in self.wall), row)
+        return (across if across > 1 else 0) + (down if down > 1 else 0) or 1
+
     @property
     def rows(self) -> int:
         """Complete wall rows."""
@@ -134,6 +140,11 @@ class Board:
     def bonus(self) -> int:
         """Points that rows, columns and colors bring at the end of the game."""
         return ROW_BONUS * self.rows + COLUMN_BONUS * self.columns + COLOR_BONUS * self.colors
+
+
+def _run(cells: str, place: int) -> int:
+    """Length of the run of tiles through a cell, counting that cell."""
+    return len(cells[:place].split(EMPTY_CELL)[-1]) + 1 + len(cells[place + 1 :].split(EMPTY_CELL)[0])
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ INTERRUPTED = 130
 # is called.
 COMMANDS = {
     "simulate": "Play many games and print what came of them.",
+    "play": "Play a game in the terminal, people and policies in any mix.",
     "bench": "Time the engine on this machine, and print its signature.",
 }
 
