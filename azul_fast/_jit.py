@@ -93,6 +93,18 @@ class _Locator(caching._CacheLocator):
         return cls(py_func, py_file)
 
 
+class _FileLocator(_Locator):
+    """The same for a function of a user's: as fresh as the text of its file."""
+
+    text = b""
+
+    def get_source_stamp(self):
+        return f"{cache_folder().name}-{hashlib.sha256(self.text).hexdigest()}"
+
+    def get_disambiguator(self):
+        return hashlib.sha256(self._py_file.encode()).hexdigest()[:8]
+
+
 class _CacheImpl(caching.CompileResultCacheImpl):
     _locator_classes = [_Locator]
 
@@ -134,3 +146,13 @@ def inner(function):
 def inline(function):
     """Compile `function` into the kernels that use it, as part of their hot loops."""
     return numba.njit(forceinline=True, **FLAGS)(function)
+
+
+def cache_beside_kernels(compiled, text: bytes) -> None:
+    """Cache a user's compiled function as the kernels are, as long as its file has this `text`."""
+    if cache_folder() is None or not isinstance(compiled._cache, caching.NullCache):
+        return
+    locator = type("_TextLocator", (_FileLocator,), {"text": text})
+    implementation = type("_TextCacheImpl", (_CacheImpl,), {"_locator_classes": [locator]})
+    cache = type("_TextCache", (_KernelCache,), {"_impl_class": implementation})
+    compiled._cache = cache(compiled.py_func)

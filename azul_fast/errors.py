@@ -31,6 +31,10 @@ class InvalidRecordError(AzulError):
     """A game record that cannot be read or does not follow the rules."""
 
 
+class PolicyError(AzulError):
+    """A policy of one's own that cannot be compiled or does not answer with a legal move."""
+
+
 class OutputError(Exception):
     """An output could not be written; nothing is left of it."""
 

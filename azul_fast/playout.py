@@ -34,6 +34,7 @@ from azul_fast.engine.layout import (
     PLAYERS,
     PLIES,
     POLICY_KEY,
+    REMOVES,
     ROUND,
     ROUND_PLIES,
     ROW_COLORS,
@@ -43,6 +44,7 @@ from azul_fast.engine.layout import (
     TURN,
     WALL,
 )
+from azul_fast.engine.lockstep import play_lockstep
 from azul_fast.engine.moves import apply_unchecked, pass_turn, pick_uniform, seat_words
 from azul_fast.engine.rng import DEALS, POLICIES, stream_key
 from azul_fast.engine.rounds import (
@@ -267,11 +269,9 @@ def play_general(start, seat_policies, rotations, first_rotates, seed, first_gam
     _play(start, run, first_game, count, slots, out.reshape(-1), out.shape[1])
 
 
-@kernel
-def _choose(state, policy, policy_key, worths):
-    state, worths = words(state), words(worths)
-    state[POLICY_KEY] = policy_key
-    open_streams(state)
+@inner
+def choose_action(state, policy, worths):
+    """The action that a policy plays in phase offer or tile; `worths` is room for SEAT_WORTHS words."""
     player = seat_words(state, state[TURN])
     if state[PHASE] == PHASE_TILE:
         line = trailing_zeros(full_lines(player)) >> 3
@@ -287,6 +287,14 @@ def _choose(state, policy, policy_key, worths):
         tidy_worths(player, worths)
     line, color, source = policy_move(state, player, policy, worths, policy_word(state, state[ROUND_PLIES]))
     return source * SOURCE_ACTIONS + color * DESTINATION_COUNT + line
+
+
+@kernel
+def _choose(state, policy, policy_key, worths):
+    state, worths = words(state), words(worths)
+    state[POLICY_KEY] = policy_key
+    open_streams(state)
+    return choose_action(state, policy, worths)
 
 
 def choose(state, policy: int, seed: int, game: int) -> int:
@@ -315,4 +323,7 @@ def policy_key(seed, game):
 
 def play_games(start, seat_policies, rotations, first_rotates, seed, first_game, count, out) -> None:
     """`play_general`, or the same games by lockstep where it can: all `random`, coloured wall, overflow to the lid."""
-    play_general(start, seat_policies, rotations, first_rotates, seed, first_game, count, out)
+    if start[FREE_WALL] or start[REMOVES] or any(policy != RANDOM for policy in seat_policies):
+        play_general(start, seat_policies, rotations, first_rotates, seed, first_game, count, out)
+    else:
+        play_lockstep(start, rotations, first_rotates, seed, first_game, count, out)

@@ -67,6 +67,13 @@ def _gains_free(player, line):
 
 
 @inline
+def greedy_gain(state, player, line, color):
+    """What filling `line` with `color` would score on the wall as it is now."""
+    gains = _gains_free(player, line) if state[FREE_WALL] else _gains_colored(player, line)
+    return (gains >> 8 * color) & 0xFF
+
+
+@inline
 def greedy_worths(state, player, worths):
     """Set the worths of a seat's lines at the start of a round: 16 + the points each color would score."""
     for line in range(LINE_COUNT):
