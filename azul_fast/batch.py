@@ -23,7 +23,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from azul_fast.errors import AzulError, shown
-from azul_fast.policies import POLICIES
+from azul_fast.policies import parse_policy
 from azul_fast.rules import COLORS, MAX_SEED, MAX_WALL_SCORE, Rules
 
 if TYPE_CHECKING:
@@ -177,22 +177,12 @@ def seat_policies(policies: str | Sequence[str], players: int) -> tuple[str, ...
         raise AzulError(f"policies must be a name or one name a seat, not {shown(policies)}")
     names = [name.strip() for name in names]
     for name in names:
-        policy_id(name)
+        parse_policy(name)
     if len(names) == 1:
         names *= players
     if len(names) != players:
         raise AzulError(f"policies: {len(names)} given, but {players} seats need 1 or {players}")
     return tuple(names)
-
-
-def policy_id(spec: str) -> int:
-    """The kernels' number of the policy that `spec` names: ``name``, with parameters ``name:key=value:...``."""
-    name, *parameters = spec.split(":")
-    if spec not in POLICIES:
-        if name in POLICIES and parameters:
-            raise AzulError(f"policy {name} has no parameters, not {shown(spec)}")
-        raise AzulError(f"policy must be {', '.join(POLICIES[:-1])} or {POLICIES[-1]}, not {shown(spec)}")
-    return POLICIES.index(spec)
 
 
 def whole_number(name: str, value: SupportsIndex, low: int, high: int) -> int:
@@ -383,21 +373,25 @@ class _Pool:
         import numpy as np
 
         from azul_fast.engine.layout import RESULT_ROWS
+        from azul_fast.players import Players
         from azul_fast.tally import largest_chunk
 
         self.run = run
         self.seating = run.seating()
         self.start = run.start_state()
-        self.seat_policies = np.array([policy_id(policy) for policy in run.policies], np.int64)
+        self.players = Players(run.policies)
+        # The games of one deal are never split. Those of slow policies are given out deal by deal.
+        self.unit = run.rotations if self.players.is_open else UNIT
         self.threads = threads
         self.chunk_games = chunk_games
         limit = largest_chunk(run.rules.max_rounds) // UNIT * UNIT
         self.most_games = min(chunk_games or CHUNK_GAMES, limit, -(-run.games // UNIT) * UNIT)
         self.lock = threading.Lock()
         self.taken = 0  # games given to workers
-        self.next_games = UNIT
-        self.tail_games = UNIT
+        self.next_games = self.unit
+        self.tail_games = self.unit
         self.stopped = False
+        self.stop = np.zeros(1, np.int64)  # 1: games of slow policies end where they are
         # One entry a finished chunk: (first, games, tally, buffer); None is an interrupt, an exception a failure.
         self.done: SimpleQueue[Any] = SimpleQueue()
         # A chunk is taken only with a buffer for its results, and the buffer is free again when the chunk has been
@@ -414,8 +408,8 @@ class _Pool:
             if self.chunk_games is not None:
                 games = self.most_games
             else:
-                fair = max(left // (2 * self.threads), self.tail_games) // UNIT * UNIT
-                games = max(UNIT, min(self.next_games, fair))
+                fair = max(left // (2 * self.threads), self.tail_games) // self.unit * self.unit
+                games = max(self.unit, min(self.next_games, fair))
             first, games = self.taken, min(games, left)
             self.taken += games
             return first, games
@@ -423,13 +417,12 @@ class _Pool:
     def learn(self, games: int, seconds: float) -> None:
         """Size the next chunk by how long this one took."""
         speed = games / max(seconds, 1e-6)
-        games = min(games * GROWTH, self.most_games, int(speed * CHUNK_SECONDS)) // UNIT * UNIT
+        games = min(games * GROWTH, self.most_games, int(speed * CHUNK_SECONDS)) // self.unit * self.unit
         with self.lock:
-            self.next_games, self.tail_games = max(games, UNIT), max(UNIT, int(speed * TAIL_SECONDS))
+            self.next_games, self.tail_games = max(games, self.unit), max(self.unit, int(speed * TAIL_SECONDS))
 
     def work(self) -> None:
         try:
-            from azul_fast.playout import play_games
             from azul_fast.tally import Tally
 
             run, seating = self.run, self.seating
@@ -439,16 +432,13 @@ class _Pool:
                     return
                 begun = time.perf_counter()
                 number = run.first_game + first
-                play_games(
-                    self.start,
-                    self.seat_policies,
-                    run.rotations,
-                    int(run.first_player == ROTATE),
-                    run.seed,
-                    number,
-                    games,
-                    buffer,
+                first_rotates = int(run.first_player == ROTATE)
+                played = self.players.play(
+                    self.start, run.rotations, first_rotates, run.seed, number, games, buffer, self.stop
                 )
+                games = played // run.rotations * run.rotations
+                if games == 0:  # stopped in its first game
+                    return
                 tally = Tally.of(buffer, games, seating, number)
                 self.learn(games, time.perf_counter() - begun)
                 self.done.put((first, games, tally, buffer))
@@ -459,6 +449,7 @@ class _Pool:
     def interrupt(self) -> None:
         """Take no more chunks, and return what is there; safe to call from a signal handler."""
         self.stopped = True
+        self.stop[0] = 1
         self.done.put(None)
 
     def merge(self, progress: Progress | None, on_chunk: OnChunk | None) -> tuple[Tally, float]:

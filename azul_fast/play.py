@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from azul_fast.batch import policy_id, whole_number
+from azul_fast.batch import whole_number
 from azul_fast.errors import GameOverError, IllegalMoveError, shown
 from azul_fast.game import Game
 from azul_fast.notation import Move, format_move, open_columns
+from azul_fast.policies import parse_policy
 from azul_fast.position import Position
 from azul_fast.rules import (
     CENTER,
@@ -48,15 +49,15 @@ def choose(game: Game, policy: str = "greedy", seed: int = 1) -> str:
     """
     if not isinstance(game, Game):
         raise TypeError(f"game must be a Game, not {shown(game)}")
-    number = policy_id(policy)
+    parse_policy(policy)
     seed = whole_number("seed", seed, 0, MAX_SEED)
     if game.is_over:
         raise GameOverError("choose: the game is over")
     if game.phase == "deal":
         raise IllegalMoveError("choose: the round has not been dealt")
-    from azul_fast.playout import choose as chosen
+    from azul_fast.players import Players
 
-    return format_move(chosen(game.state, number, seed, game.game))
+    return format_move(Players([policy]).choose(game.state, 0, seed, game.game))
 
 
 # ----------------------------------------------------------------------------------------------------- said to people

@@ -20,6 +20,7 @@ import numpy as np
 from numba import types
 
 from azul_fast._jit import cache_beside_kernels, inline, kernel
+from azul_fast.engine.bits import trailing_zeros
 from azul_fast.engine.layout import (
     CHOICES,
     LINE_PAIRS,
@@ -28,7 +29,6 @@ from azul_fast.engine.layout import (
     PHASE_DEAL,
     PHASE_OFFER,
     PHASE_OVER,
-    PHASE_TILE,
     PLIES,
     POLICY_KEY,
     ROUND,
@@ -36,11 +36,10 @@ from azul_fast.engine.layout import (
     STATE_WORDS,
     TURN,
 )
-from azul_fast.engine.bits import trailing_zeros
 from azul_fast.engine.moves import seat_words
 from azul_fast.engine.rng import POLICIES as POLICY_DOMAIN
 from azul_fast.engine.rng import stream_key
-from azul_fast.engine.rounds import deal, full_lines, open_columns, open_streams
+from azul_fast.engine.rounds import deal, full_lines, open_columns
 from azul_fast.engine.step import ACTION_COUNT, SOURCE_ACTIONS, TILE_ACTIONS, legal_actions, step_inline
 from azul_fast.engine.words import words
 from azul_fast.errors import PolicyError
@@ -279,11 +278,9 @@ class Players:
         self.names = functions
         self.programs = [program(text) for text in functions]
         self.is_open = bool(functions)
+        self.memory_words = max((each.memory for each in self.programs), default=1)
         self.ids = np.array(
-            [
-                POLICIES.index(spec.name) if spec.is_kernel else OPEN + functions.index(spec.text)
-                for spec in specs
-            ],
+            [POLICIES.index(spec.name) if spec.is_kernel else OPEN + functions.index(spec.text) for spec in specs],
             np.int64,
         )
         if self.is_open:
@@ -291,7 +288,6 @@ class Players:
             self.parameters = np.zeros((MAX_PLAYERS, width))
             for i, each in enumerate(self.programs):
                 self.parameters[i, : len(each.parameters)] = each.parameters
-            self.memory_words = max(each.memory for each in self.programs)
             self.functions = [self.programs[min(i, len(self.programs) - 1)].function for i in range(MAX_PLAYERS)]
             _compiled(_play)
 
@@ -353,13 +349,21 @@ class Players:
             raise _illegal(name, int(call[CALL_ACTION]), slot[:STATE_WORDS], int(call[CALL_GAME]))
         return int(call[CALL_DONE])
 
+    def new_memory(self) -> np.ndarray:
+        """Empty notes for one seat in one game: int64 [memory_words]."""
+        return np.zeros(self.memory_words, np.int64)
+
     def choose(self, state: np.ndarray, seat: int, seed: int, game: int, memory: np.ndarray | None = None) -> int:
-        """The action that the policy of `seat` plays in `state`, in game `game` of a batch.
+        """The action that policy number `seat` plays in `state`, in game `game` of a batch.
 
         Parameters
         ----------
         state : int64 [STATE_WORDS]
             In phase offer or tile; not modified.
+        seat : int
+            The policy's place among those given.
+        seed, game : int
+            What it draws from.
         memory : int64 [memory_words], optional
             The policy's notes of this game; none when not given.
         """
@@ -370,7 +374,7 @@ class Players:
             return choose(state, number, seed, game)
         each = self.programs[number - OPEN]
         if memory is None:
-            memory = np.zeros(self.memory_words, np.int64)
+            memory = self.new_memory()
         parameters = self.parameters[number - OPEN]
         action = int(
             _compiled(_look)(state.copy(), policy_key(seed, game), parameters, memory, view_arrays(), each.function)

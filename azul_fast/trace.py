@@ -9,8 +9,7 @@ from azul_fast.batch import ROTATE, Run
 from azul_fast.engine.step import deal_round
 from azul_fast.game import Game
 from azul_fast.notation import format_deal
-from azul_fast.playout import choose
-from azul_fast.policies import POLICIES
+from azul_fast.players import Players
 
 
 def records(run: Run, first_game: int, games: int) -> Iterator[dict[str, Any]]:
@@ -38,12 +37,15 @@ def trace(run: Run, number: int) -> Game:
         game = Game(run.rules, seed=run.seed, game=deal_number, deals="given", first_player=first_player)
         if run.deal is not None:
             game.deal(run.deal)
-    seats = [POLICIES.index(policy) for policy in labels(run, number)["policies"]]
+    players = Players(run.policies)
+    notes = [players.new_memory() for _ in range(run.players)]
     while not game.is_over:
         state = game.state
         if game.phase == "deal":
             deal_round(state)
             game.deal(format_deal(state))
         else:
-            game.play(choose(state, seats[game.turn], run.seed, number))
+            seat = game.turn
+            place = (seat + number % run.rotations) % run.players
+            game.play(players.choose(state, place, run.seed, number, notes[seat]))
     return game

@@ -114,7 +114,7 @@ def _describe(options: dict[str, Any], given: set[str]) -> tuple[Run, tuple[str,
 
 
 def _seats(text: str | None, players: int) -> tuple[str, ...]:
-    from azul_fast.batch import policy_id
+    from azul_fast.policies import parse_policy
 
     if text is None:
         return (HUMAN, *(ADVISER,) * (players - 1))
@@ -122,7 +122,7 @@ def _seats(text: str | None, players: int) -> tuple[str, ...]:
     for name in names:
         if name != HUMAN:
             try:
-                policy_id(name)
+                parse_policy(name)
             except AzulError as error:
                 raise AzulError(f"--seats: {shown(name)} is not {HUMAN}; {error}") from None
     if len(names) == 1:

@@ -346,7 +346,7 @@ def repeat_bytes(typing_context, word, period, like):
 
 @intrinsic(prefer_literal=True)
 def keep_of_each(typing_context, x, period, kept, groups, width):
-    """The first `kept` of each `period` lanes of `x`, of its first `groups` periods, side by side; zeros up to `width`."""
+    """The first `kept` lanes of each of the first `groups` periods of `x`, side by side; zeros up to `width`."""
     arguments = (x, period, kept, groups, width)
     _need(isinstance(x, Lane) and x.width > 1, "keep_of_each", arguments)
     p, k, g, w = (_width("keep_of_each", arguments, number) for number in (period, kept, groups, width))
