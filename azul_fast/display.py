@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from azul_fast.rules import COLORS, DEFAULT_MAX_ROUNDS, END_REASONS, WALL_SIZE, wall_color
+from azul_fast.rules import COLORS, END_REASONS, WALL_SIZE, wall_color
 from azul_fast.stats import BONUSES, Estimate, Figures, Statistics
 
 WIDTH = 80  # characters, where there is no terminal to ask
@@ -80,10 +80,7 @@ def _headline(stats: Statistics) -> Text:
     text.append(f"{stats.games:,} games", "bold")
     if stats.interrupted:
         text.append(f", interrupted (of {stats.about.get('games_asked', stats.games):,})", "bold red")
-    text.append(f" · {run.players} players · {wall} · {overflow}")
-    if rules.max_rounds != DEFAULT_MAX_ROUNDS:
-        text.append(f" · at most {rules.max_rounds:,} rounds")
-    text.append("\n")
+    text.append(f" · {run.players} players · {wall} · {overflow} · {rules.max_rounds:,} rounds at most\n")
     text.append(f"policies {', '.join(run.policies)} · first player {run.first_player} · seed {run.seed}")
     if run.first_game:
         text.append(f" · from game {run.first_game:,}")
@@ -154,10 +151,21 @@ def _starting(stats: Statistics) -> RenderableType:
     table.add_row("  above an equal share, %", number(starting.advantage, percent=True))
     table.add_row("margin", number(starting.margin))
     table.add_row("score above the others' mean", number(starting.lead))
-    if run.rotations > 1 or len(run.labels) == 1:
+    if len(_starters(stats)) == len(run.labels):
         return table
-    note = "The seats' policies differ, which counts in these figures too; rotation takes that out."
-    return Group(table, Text(note + "\n"))
+    note = f"Only {', '.join(_starters(stats))} starts, so this is the worth of the policy as much as of starting.\n"
+    return Group(table, Text(note))
+
+
+def _starters(stats: Statistics) -> list[str]:
+    """The policies that start games."""
+    run = stats.run
+    turns = range(run.players if run.first_player == "rotate" else run.rotations)  # games that show all there is
+    seats = [turn if run.first_player == "rotate" else int(run.first_player) for turn in turns]
+    starters = [
+        run.policies[(seat + turn % run.rotations) % run.players] for turn, seat in zip(turns, seats, strict=True)
+    ]
+    return list(dict.fromkeys(starters))
 
 
 def _histogram(stats: Statistics) -> Table:

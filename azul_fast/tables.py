@@ -256,21 +256,22 @@ class ParquetFormat:
 class CsvFormat:
     """CSV with a header line, and lines that end in a newline."""
 
+    LINES = 8192  # made at a time: numbers as texts take much memory
+
     def __init__(self, run: Run, file: WholeFile) -> None:
-        self.names, self.file = names_of(run), file.file
+        self.names = {name: list(map(_quoted, texts)) for name, texts in names_of(run).items()}
+        self.file = file.file
         self.file.write((",".join(COLUMNS) + "\n").encode())
 
     def write(self, games: Games) -> None:
-        columns = []
-        for name, values in COLUMNS.items():
-            cells = values(games)
-            if name in self.names:
-                names = np.array([_quoted(text) for text in self.names[name]], object)
-                columns.append(names[cells].tolist())
-            else:
-                columns.append(list(map(str, cells.tolist())))
-        lines = map(",".join, zip(*columns, strict=True))
-        self.file.write(("\n".join(lines) + "\n").encode())
+        columns = [values(games) for values in COLUMNS.values()]
+        for first in range(0, len(columns[0]), self.LINES):
+            texts = []
+            for name, column in zip(COLUMNS, columns, strict=True):
+                cells = column[first : first + self.LINES].tolist()
+                texts.append(map(self.names[name].__getitem__ if name in self.names else str, cells))
+            lines = map(",".join, zip(*texts, strict=True))
+            self.file.write(("\n".join(lines) + "\n").encode())
 
     def end(self) -> None:
         pass
@@ -357,6 +358,7 @@ class TableWriter:
         self.file = WholeFile(path, force)
         self.held = np.empty((RESULT_ROWS, GROUP_GAMES), np.int32)
         self.first, self.count = 0, 0  # of the games that `held` holds
+        self.finished = False
         with self.file.guard():
             self.format = FORMATS[path.suffix](run, self.file)
 
@@ -383,11 +385,12 @@ class TableWriter:
         with self.file.guard():
             self.format.end()
         self.file.finish()
+        self.finished = True
 
     def __enter__(self) -> TableWriter:
         return self
 
-    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        if failure is not None:
+    def __exit__(self, *_: object) -> None:
+        if not self.finished:
             self.format.abort()
             self.file.discard()

@@ -303,3 +303,18 @@ def test_points_of_the_start_count_as_placed():
     assert stats.run.start_scores == (12, 7)
     assert stats.seats[0].placement_points.mean == 13.5
     assert stats.seats[0].clamp_points.mean == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "Only random starts"),
+        ({"first_player": 1}, "Only greedy starts"),
+        ({"first_player": "rotate"}, None),
+        ({"rotate": True}, None),
+        ({"rotate": True, "first_player": "rotate"}, "Only random starts"),  # seat g mod 2 starts, and moves on with it
+    ],
+)
+def test_a_policy_that_always_starts_is_named(options, words):
+    text = str(statistics_of(made_up(120, 2), 120, ("random", "greedy"), **options))
+    assert words in text if words else "Only" not in text

@@ -153,6 +153,12 @@ def test_any_other_failure_leaves_nothing(suffix, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_a_table_that_is_not_finished_leaves_nothing(tmp_path):
+    with TableWriter(describe(60, seed=1), tmp_path / "games.csv") as writer:
+        writer.add(0, 24, made_up(24, 2))
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_file_that_appears_meanwhile_is_left_alone(tmp_path):
     path = tmp_path / "games.csv"
     run, results = describe(24, seed=1), made_up(24, 2)
