@@ -53,7 +53,9 @@ def rich_text(position: Position, width: int = WIDTH) -> Text:
     """The drawing for Rich, in so many columns: with less room there are more lines."""
     from rich.text import Text
 
-    lines = (Text.assemble(*((text, STYLES[style][0]) for text, style in line)) for line in _lines(position, width))
+    lines = [Text.assemble(*((text, STYLES[style][0]) for text, style in line)) for line in _lines(position, width)]
+    for line in lines:
+        line.rstrip()
     return Text("\n").join(lines)
 
 

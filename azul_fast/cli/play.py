@@ -253,6 +253,8 @@ class _Table:
         line = sys.stdin.readline() if sys.stdin is not None else ""
         if not line:
             raise EOFError
+        if not sys.stdin.isatty():
+            print(line.rstrip())  # as a terminal shows it
         return line.strip()
 
     def chosen(self, text: str) -> str:
