@@ -31,6 +31,8 @@ from azul_fast.rules import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from azul_fast.batch import Run
     from azul_fast.game import Game
 
@@ -186,9 +188,14 @@ class _Table:
     def __init__(
         self, run: Run, seats: tuple[str, ...], deals: str, record: Path | None, unfinished: Path | None
     ) -> None:
+        from azul_fast.players import Players
+
         self.run, self.seats, self.deals = run, seats, deals
         self.record, self.unfinished = record, unfinished
         self.game = _start(run, deals)
+        self.players = Players([ADVISER if name == HUMAN else name for name in seats])
+        self.notes = [self.players.new_memory() for _ in seats]  # of the policies, on this game
+        self.past: list[tuple[Game, list[np.ndarray]]] = []  # game and notes before each move or deal of a person
         self.words: dict[str, Callable[[], None]] = {
             "moves": self.show_moves,
             "hint": self.show_hint,
@@ -214,7 +221,7 @@ class _Table:
             self.leave("The game is not over.")
         except EOFError:
             self.leave("\nEnd of input; the game is not over.")
-        except (KeyboardInterrupt, OutputError):
+        except (KeyboardInterrupt, AzulError, OutputError):  # a policy of one's own that fails, too
             self.leave("\nThe game is not over.")
             raise
         else:
@@ -226,24 +233,26 @@ class _Table:
     # ------------------------------------------------------------------------------------------------- what happens
     def step(self) -> None:
         """One deal that is typed, one move, or one word of a person."""
-        from azul_fast.play import choose
-
         game = self.game
         if game.phase != "deal" and self.seats[game.turn] != HUMAN:
-            self.move(choose(game, self.seats[game.turn], self.run.seed))
+            seat = game.turn
+            self.move(self.players.choose(game.state, seat, self.run.seed, game.game, self.notes[seat]))
             return
         self.save()
         if game.phase == "tile":
             self.show_moves()
         said = self.ask(f"deal of round {game.round + 1}> " if game.phase == "deal" else f"{self.name(game.turn)}> ")
+        before = game.copy(), [notes.copy() for notes in self.notes]
         try:
             if said.lower() in self.words:
                 self.words[said.lower()]()
             elif game.phase == "deal":
                 game.deal(said.upper().replace(",", " ").split())
+                self.past.append(before)
                 self.show()
             elif said:
                 self.move(self.chosen("".join(said.upper().split())))
+                self.past.append(before)
         except AzulError as error:
             print(str(error).removeprefix("move: "))
 
@@ -266,28 +275,23 @@ class _Table:
             raise AzulError(f"{shown(text)} is not in the list of 1 to {len(moves)} that the word moves prints")
         return moves[int(text) - 1]
 
-    def move(self, text: str) -> None:
+    def move(self, text: str | int) -> None:
         """Play a move and show what came of it."""
-        from azul_fast.notation import Move
+        from azul_fast.notation import Move, parse_move
         from azul_fast.play import in_words
 
-        before = self.game.copy()
-        self.game.play(text)
-        print(f"{self.name(before.turn)} plays {text}: {in_words(before.position, Move.parse(text))}")
+        before, move = self.game.copy(), Move(parse_move(text) if isinstance(text, str) else text)
+        self.game.play(move)
+        print(f"{self.name(before.turn)} plays {move}: {in_words(before.position, move)}")
         if self.game.round != before.round or self.game.phase in ("deal", "over"):
             self.show_round(before)
         self.show()
 
     def undo(self) -> None:
-        """Back to the last move or deal that a person made."""
-        game = self.game.copy()
-        try:
-            game.undo()
-            while game.phase != "deal" and self.seats[game.turn] != HUMAN:
-                game.undo()
-        except AzulError:
-            raise AzulError("undo: you have played nothing yet") from None
-        self.game = game
+        """Back to before the last move or deal that a person made."""
+        if not self.past:
+            raise AzulError("undo: you have played nothing yet")
+        self.game, self.notes = self.past.pop()
         self.show()
 
     def quit(self) -> None:
