@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from azul_fast.errors import InvalidMoveError as InvalidMoveError
     from azul_fast.errors import InvalidPositionError as InvalidPositionError
     from azul_fast.errors import InvalidRecordError as InvalidRecordError
+    from azul_fast.evaluation import Evaluation as Evaluation
+    from azul_fast.evaluation import evaluate as evaluate
     from azul_fast.game import Game as Game
     from azul_fast.notation import Move as Move
     from azul_fast.play import choose as choose
@@ -32,6 +34,8 @@ _HOMES = {  # [name] -> module
     "Game": "game",
     "Move": "notation",
     "choose": "play",
+    "evaluate": "evaluation",
+    "Evaluation": "evaluation",
     "AzulError": "errors",
     "GameOverError": "errors",
     "IllegalMoveError": "errors",
@@ -43,6 +47,7 @@ _HOMES = {  # [name] -> module
 
 __all__ = [
     "AzulError",
+    "Evaluation",
     "Game",
     "GameOverError",
     "IllegalMoveError",
@@ -55,6 +60,7 @@ __all__ = [
     "Statistics",
     "__version__",
     "choose",
+    "evaluate",
     "simulate",
 ]
 

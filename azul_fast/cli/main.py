@@ -24,6 +24,7 @@ INTERRUPTED = 130
 COMMANDS = {
     "simulate": "Play many games and print what came of them.",
     "play": "Play a game in the terminal, people and policies in any mix.",
+    "evaluate": "Rank the legal moves of a position by rollouts.",
     "bench": "Time the engine on this machine, and print its signature.",
 }
 
