@@ -136,7 +136,8 @@ class Games:
 
     def of_seat(self, row: int) -> NDArray[np.int32]:
         """A result row of each seat."""
-        return self.by_seat[row].reshape(-1)
+        values: NDArray[np.int32] = self.by_seat[row].reshape(-1)
+        return values
 
     @cached_property
     def placed(self) -> Values:
