@@ -21,8 +21,8 @@ from azul_fast.trace import trace
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "golden"
 
-# (rules, policies of the seats, seed): one game for each number of players, wall and overflow. Together they have what is
-# rare: lines that go to the floor, tiles that leave the game, full floors, short deals, a shared win, a game that stalls.
+# (rules, policies of the seats, seed): one game for each number of players, wall and overflow. Together they have what
+# is rare: lines that go to the floor, tiles that leave the game, full floors, short deals, a shared win, a stalled end.
 GAMES = (
     (Rules(players=2, wall="fixed", overflow="lid"), "greedy,tidy", 8),
     (Rules(players=2, wall="fixed", overflow="removed"), "random,tidy", 133),
