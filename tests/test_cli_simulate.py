@@ -232,9 +232,9 @@ def test_an_unknown_command_is_one_line(without_numba):
 
 
 # ------------------------------------------------------------------------------------------------ outputs that go wrong
-def test_a_closed_pipe_ends_quietly():
+def test_a_closed_pipe_ends_quietly(tmp_path):
     process = subprocess.Popen(
-        [*COMMAND, "simulate", "--games", "120", "--seed", "1"],
+        [*COMMAND, "simulate", "--games", "120", "--seed", "1", "--games-out", str(tmp_path / "games.csv")],
         env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     process.stdout.close()
@@ -242,6 +242,7 @@ def test_a_closed_pipe_ends_quietly():
     assert process.wait(60) == 0
     assert "Traceback" not in errors
     assert "rror" not in errors
+    assert os.listdir(tmp_path) == ["games.csv"]  # what was asked for beside is there
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")

@@ -94,13 +94,17 @@ def simulate(options: dict[str, Any], given: set[str]) -> int:
             from azul_fast.tables import TableWriter
 
             writer = stack.enter_context(TableWriter(run, table, options["force"]))
-        progress = stack.enter_context(_progress(run.games))
-        stats = batch.play(run, threads=threads, progress=progress, on_chunk=None if writer is None else writer.add)
-        if writer is not None:
-            writer.finish()
-    if records is not None:
-        _write_records(run, records, min(record_games, stats.games))
-    _print_results(stats, options["as_json"], repeat_command(stats.run))
+        with _progress(run.games) as progress:
+            stats = batch.play(run, threads=threads, progress=progress, on_chunk=None if writer is None else writer.add)
+        try:
+            _print_results(stats, options["as_json"], repeat_command(stats.run))
+        finally:  # also when nobody reads what is printed
+            if writer is not None:
+                _say_in_terminal(f"finishing {table} ...")
+                writer.finish()
+            if records is not None:
+                _say_in_terminal(f"writing {records} ...")
+                _write_records(run, records, min(record_games, stats.games))
     return INTERRUPTED if stats.interrupted else DONE
 
 
@@ -165,6 +169,11 @@ def _progress(games: int) -> Iterator[Progress | None]:
         yield show
     finally:
         bar.stop()
+
+
+def _say_in_terminal(message: str) -> None:
+    if sys.stderr.isatty():
+        print(message, file=sys.stderr, flush=True)
 
 
 def _print_results(stats: Statistics, as_json: bool, repeat: str) -> None:
