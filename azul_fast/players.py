@@ -67,6 +67,10 @@ from azul_fast.rules import DESTINATION_COUNT, MAX_PLAYERS, SOURCE_COUNT, WALL_S
 FINISHED, ILLEGAL, STOPPED = 0, 1, 2  # how a call of the kernel ended
 OPEN = len(POLICIES)  # from this id on a policy is a function: OPEN + i is function i
 USER_MEMORY = 1 << 10  # words of `View.memory` for a policy of one's own
+MODULES = {  # [built-in] -> where its function is; imported, and so compiled, when it is used
+    "plan": "azul_fast.policies.plan",
+    "search": "azul_fast.search.alphabeta",
+}
 _WORD = np.int64(2**63 - 1)
 
 # What a call is told and tells, in words.
@@ -204,9 +208,8 @@ def program(text: str) -> Program:
     """
     spec = parse_policy(text)
     if spec.file is None and given_function(spec.name) is None:
-        from azul_fast.policies import plan
-
-        return Program(_as_policy(getattr(plan, spec.name), spec), tuple(spec.numbers), 1)
+        module = importlib.import_module(MODULES[spec.name])
+        return Program(_as_policy(getattr(module, spec.name), spec), tuple(spec.numbers), getattr(module, "MEMORY", 1))
     function = given_function(spec.name) if spec.file is None else getattr(_load(spec.file), spec.name, None)
     if not isinstance(function, numba.core.dispatcher.Dispatcher):
         raise PolicyError(f"policy {text}: a function compiled with @njit is needed")

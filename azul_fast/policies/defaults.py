@@ -13,4 +13,9 @@ PLAN = {
     "marker": -0.17,  # points of starting the next round
     "left": -0.15,  # points for each tile that the move leaves in the center
 }
-PARAMETERS: dict[str, dict[str, float]] = {"plan": PLAN}
+# `search`: see `azul_fast.search.alphabeta`.
+SEARCH = {
+    "nodes": 20_000,  # positions it looks at for a move
+    "depth": 0,  # plies; above 0 it looks exactly so far, whatever the nodes
+}
+PARAMETERS: dict[str, dict[str, float]] = {"plan": PLAN, "search": SEARCH}

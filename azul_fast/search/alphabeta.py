@@ -1,0 +1,509 @@
+"""`search`: alpha-beta over the rest of the round, by iterative deepening.
+
+The tree is the factory offer, of which everything is public; it is cut at the end of the round, where
+`azul_fast.search.evaluation` says what the boards are worth (or who won, if the game is over), or at the depth of the
+iteration, where boards are valued as if the round ended there. With more than two players the others are taken to play
+together against the seat that searches (paranoid).
+
+The parts are those of a chess program (https://www.chessprogramming.org): fail-soft alpha-beta, a transposition table,
+moves ordered by the table's move, then killers, then the worth of the mover's own board. That worth is cheap: within a
+round a board is 48 bits, and few boards come up, so they are looked up in a table of their own. Factories that hold the
+same tiles are one move: only the first of them is tried, and positions that differ in which was taken share an entry.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from azul_fast._jit import inline, inner, kernel
+from azul_fast.engine.bits import shift_right, trailing_zeros
+from azul_fast.engine.layout import (
+    BAG,
+    COLUMN_COLORS,
+    FLOOR_TILES,
+    FLOOR_USED,
+    FREE_WALL,
+    LINE_COLOR,
+    LINE_PAIRS,
+    MARKER,
+    MARKER_FLAG,
+    MAX_ROUNDS,
+    OFFER,
+    PAIRS,
+    PHASE,
+    PHASE_TILE,
+    PLAYERS,
+    REMOVED,
+    ROOM,
+    ROUND,
+    ROUND_PLIES,
+    ROW_COLORS,
+    SCORE,
+    SOURCE_PAIRS,
+    TURN,
+    WALL,
+)
+from azul_fast.engine.moves import apply_unchecked, pass_turn, seat_words
+from azul_fast.engine.rounds import full_lines, line_color, open_columns, tiles_on_boards
+from azul_fast.engine.scoring import tile_points
+from azul_fast.engine.step import SOURCE_ACTIONS, TILE_ACTIONS
+from azul_fast.engine.words import section, words
+from azul_fast.policies.defaults import SEARCH
+from azul_fast.rules import (
+    CENTER,
+    DESTINATION_COUNT,
+    FLOOR,
+    FLOOR_CELLS,
+    LINE_COUNT,
+    MAX_FACTORIES,
+    SOURCE_COUNT,
+    TILES_PER_COLOR,
+    WALL_SIZE,
+)
+from azul_fast.search.evaluation import (
+    BOARD_FLOOR_BITS,
+    BOARD_ROOM_BITS,
+    ROUND_CLASSES,
+    WIN_VALUE,
+    WORTH_UNIT,
+    bend,
+    board_key,
+    board_worth,
+    final_value,
+    points_of,
+    rows_of,
+    worth_of,
+)
+from azul_fast.search.weights import SPREAD, WEIGHTS
+
+NODES, DEPTH = range(len(SEARCH))  # the parameters
+
+# ------------------------------------------------------------------------------------------------------ the memory
+# What a search keeps, in words of `View.memory`. Of an earlier search nothing is used: what stands in the tables is
+# marked with its number. So a move depends on the position alone, not on how the game came to it.
+SEARCHES = 0  # searches since the memory was zeroed: the mark of this one
+VISITED = 1  # nodes
+LIMIT = 2  # nodes at which it stops
+STOPPED = 3  # 1: it did
+CUT = 4  # leaves before the end of the round, so far; a subtree without any is solved
+BEST = 5  # the best move at the root so far
+BEST_VALUE = 6
+ROOT = 7  # the seat that searches
+REACHED = 8  # depth of the last whole iteration
+FACTORY_SUM = 9  # sum of the hashes of the factories that are still there
+FACTORY_HASH = 10  # [source]
+TWINS = FACTORY_HASH + SOURCE_COUNT  # [source] the factories before it that hold the same tiles, as bits
+KILLERS = TWINS + SOURCE_COUNT  # [ply, 2]
+MAX_PLIES = 4 * MAX_FACTORIES  # of a round
+FRAMES = KILLERS + 2 * MAX_PLIES  # [ply, FRAME]: what a move changed, and the moves that are still to be tried
+SAVED = 12
+MAX_MOVES = 24 * MAX_FACTORIES  # legal moves of one turn
+FRAME = SAVED + MAX_MOVES
+BOARDS = FRAMES + (MAX_PLIES + 1) * FRAME  # [slot, 2]: key with marks, packed worth
+BOARD_BITS = 13
+TABLE = BOARDS + (2 << BOARD_BITS)  # [slot, 2]: hash, entry
+TABLE_BITS = 16
+MEMORY = TABLE + (2 << TABLE_BITS)
+
+_MARKS = 1 << 13  # marks that fit; then the memory is zeroed
+_BOARD_SEAT, _BOARD_MARK = 48, 50
+
+# An entry of the transposition table: the value in the upper half, below it these.
+_ENTRY_DEPTH, _ENTRY_BOUND, _ENTRY_MARK = 9, 15, 17
+_MOVE_BITS = (1 << _ENTRY_DEPTH) - 1
+_EXACT, _LOWER, _UPPER = 1, 2, 3  # what the value is: itself, or a bound
+SOLVED = 63  # the depth of a subtree that was searched to the end of the round
+_INFINITE = 2 * WIN_VALUE
+
+# Order of moves: a bonus over the worth of the own board after the move, in 1/1024 points.
+_FIRST = np.int64(1) << 40
+_KILLER = np.int64(1) << 36
+_ORDER_ZERO = np.int64(1) << 30  # so that order words are positive
+_ORDER_BITS = 10  # below them the move
+
+# splitmix64's multipliers, as signed words (see `azul_fast.engine.rng`), and 2**64 / golden ratio.
+_MIX_1 = np.int64(0xBF58476D1CE4E5B9 - 2**64)
+_MIX_2 = np.int64(0x94D049BB133111EB - 2**64)
+_GOLDEN = np.int64(0x9E3779B97F4A7C15 - 2**64)
+
+
+@inline
+def _mix(x):
+    x = (x ^ shift_right(x, 30)) * _MIX_1
+    x = (x ^ shift_right(x, 27)) * _MIX_2
+    return x ^ shift_right(x, 31)
+
+
+@inline
+def _hash(state, memory):
+    """Of all that can still change in this round; boards and center exactly, factories as a sum."""
+    x = state[OFFER] | (state[MARKER] & 1) << 48 | state[TURN] << 49
+    x = _mix(x * _GOLDEN + memory[FACTORY_SUM])
+    for seat in range(state[PLAYERS]):
+        x = (x ^ shift_right(x, 29)) * _MIX_1 + board_key(seat_words(state, seat)) * _GOLDEN
+    return _mix(x)
+
+
+# ------------------------------------------------------------------------------------------------------- the boards
+@inline
+def round_class(state):
+    """The row of weights for this round."""
+    return min(max(state[ROUND], 1), ROUND_CLASSES) - 1
+
+
+@inline
+def _worth(state, memory, seat, key):
+    """`board_worth`, from the table where it is there."""
+    wanted = key | seat << _BOARD_SEAT | memory[SEARCHES] << _BOARD_MARK
+    slot = BOARDS + 2 * shift_right((wanted ^ wanted >> 23) * _GOLDEN, 64 - BOARD_BITS)
+    if memory[slot] != wanted:
+        memory[slot] = wanted
+        memory[slot + 1] = board_worth(seat_words(state, seat), key, state[FREE_WALL], WEIGHTS[round_class(state)])
+    return memory[slot + 1]
+
+
+@inner
+def _exhausted(state):
+    """Whether nothing is left to deal after this round's end."""
+    if state[BAG] >> 32 != 0 or tiles_on_boards(state) + state[REMOVED] != TILES_PER_COLOR * 0x01_01_01_01_01:
+        return False
+    for seat in range(state[PLAYERS]):
+        player = seat_words(state, seat)
+        if full_lines(player) >> 8 or player[FLOOR_TILES]:
+            return False  # what fills line 2 to 5, or lies on the floor, goes to the lid
+    return True
+
+
+@inner
+def table_value(state, memory):
+    """Value of the boards for the seat that searches, as if the round ended now."""
+    root = memory[ROOT]
+    own = _worth(state, memory, root, board_key(seat_words(state, root)))
+    rows = rows_of(own)
+    worth = np.int64(-(1 << 40))
+    points = np.int64(-1)
+    for seat in range(state[PLAYERS]):
+        if seat != root:
+            packed = _worth(state, memory, seat, board_key(seat_words(state, seat)))
+            rows += rows_of(packed)
+            worth = max(worth, worth_of(packed))
+            points = max(points, points_of(packed) << 3 | rows_of(packed))
+    if rows or state[ROUND] >= state[MAX_ROUNDS] or (state[BAG] >> 32 == 0 and _exhausted(state)):
+        return final_value(points_of(own) << 3 | rows_of(own), points)
+    return bend((worth_of(own) - worth) / WORTH_UNIT, SPREAD[round_class(state)])
+
+
+# -------------------------------------------------------------------------------------------------------- the moves
+@inline
+def key_after(player, line, color, tiles, marker):
+    """`board_key` after a move."""
+    room = (player[ROOM] >> 8 * line) & 7
+    placed = min(tiles, room)
+    floor = player[FLOOR_USED]
+    used = min((floor & 7) + marker, FLOOR_CELLS)
+    used = min(used + tiles - placed, FLOOR_CELLS)
+    flag = (floor & MARKER_FLAG) | marker << 7
+    lines = player[ROOM] | player[LINE_COLOR] << BOARD_ROOM_BITS
+    if line != FLOOR:
+        lines = (lines - (placed << 8 * line)) | color << (8 * line + BOARD_ROOM_BITS)
+    return lines | (flag | used) << BOARD_FLOOR_BITS
+
+
+@inner
+def list_moves(state, memory, ply, first):
+    """Write the moves of the seat to act into the frame of `ply`, each as its order and its action; returns how many.
+
+    Only the first of several factories with the same tiles is listed. `first` is the action to try first, or -1.
+    """
+    turn = state[TURN]
+    player = seat_words(state, turn)
+    moves = FRAMES + ply * FRAME + SAVED
+    killer, second = memory[KILLERS + 2 * ply], memory[KILLERS + 2 * ply + 1]
+    pairs = state[PAIRS]
+    there = pairs | pairs >> SOURCE_COUNT | pairs >> 2 * SOURCE_COUNT
+    there |= pairs >> 3 * SOURCE_COUNT | pairs >> 4 * SOURCE_COUNT
+    there &= (1 << SOURCE_COUNT) - 1
+    for source in range(1, 2 * state[PLAYERS] + 2):
+        if memory[TWINS + source] & there:
+            pairs &= ~(SOURCE_PAIRS << source)
+    count = np.int64(0)
+    while pairs != 0:
+        bit = trailing_zeros(pairs)
+        pairs &= pairs - 1
+        color = bit // SOURCE_COUNT
+        source = bit - color * SOURCE_COUNT
+        tiles = (state[OFFER + source] >> 8 * color) & 31
+        marker = state[MARKER] & 1 if source == CENTER else 0
+        for line in range(DESTINATION_COUNT):
+            if not player[LINE_PAIRS + line] >> bit & 1:
+                continue
+            action = source * SOURCE_ACTIONS + color * DESTINATION_COUNT + line
+            order = worth_of(_worth(state, memory, turn, key_after(player, line, color, tiles, marker))) + _ORDER_ZERO
+            if action == first:
+                order += _FIRST
+            elif action == killer or action == second:
+                order += _KILLER
+            memory[moves + count] = order << _ORDER_BITS | action
+            count += 1
+    return count
+
+
+@inline
+def _next_move(memory, moves, number, count):
+    """Bring the best of the moves from `number` on to that place, and return its action."""
+    best = number
+    for i in range(number + 1, count):
+        if memory[moves + i] > memory[moves + best]:
+            best = i
+    chosen = memory[moves + best]
+    memory[moves + best] = memory[moves + number]
+    memory[moves + number] = chosen
+    return chosen & ((1 << _ORDER_BITS) - 1)
+
+
+@inner
+def play(state, memory, ply, action):
+    """Play a move, and note what it changes in the frame of `ply`."""
+    source = action // SOURCE_ACTIONS
+    rest = action - source * SOURCE_ACTIONS
+    color = rest // DESTINATION_COUNT
+    line = rest - color * DESTINATION_COUNT
+    player = seat_words(state, state[TURN])
+    saved = section(memory, FRAMES + ply * FRAME, SAVED)
+    saved[0] = state[PAIRS]
+    saved[1] = state[OFFER]
+    saved[2] = state[OFFER + source]
+    saved[3] = state[MARKER]
+    saved[4] = state[REMOVED]
+    saved[5] = state[TURN]
+    saved[6] = player[ROOM]
+    saved[7] = player[LINE_COLOR]
+    saved[8] = player[FLOOR_USED]
+    saved[9] = player[FLOOR_TILES]
+    saved[10] = player[LINE_PAIRS + line]
+    saved[11] = memory[FACTORY_SUM]
+    memory[FACTORY_SUM] -= memory[FACTORY_HASH + source]
+    apply_unchecked(state, player, line, color, source)
+    pass_turn(state)
+
+
+@inner
+def take_back(state, memory, ply, action):
+    """Undo `play`."""
+    source = action // SOURCE_ACTIONS
+    line = action % DESTINATION_COUNT
+    saved = section(memory, FRAMES + ply * FRAME, SAVED)
+    state[TURN] = saved[5]
+    player = seat_words(state, state[TURN])
+    state[PAIRS] = saved[0]
+    state[OFFER + source] = saved[2]
+    state[OFFER] = saved[1]
+    state[MARKER] = saved[3]
+    state[REMOVED] = saved[4]
+    player[ROOM] = saved[6]
+    player[LINE_COLOR] = saved[7]
+    player[FLOOR_USED] = saved[8]
+    player[FLOOR_TILES] = saved[9]
+    player[LINE_PAIRS + line] = saved[10]
+    memory[FACTORY_SUM] = saved[11]
+    state[ROUND_PLIES] -= 1
+
+
+# ------------------------------------------------------------------------------------------------------- the search
+@inner
+def alpha_beta(state, memory, ply, depth, alpha, beta):
+    """Value for the side to move (the seat that searches, or the others), at most `depth` plies deep; fail-soft."""
+    own_side = state[TURN] == memory[ROOT]
+    if state[PAIRS] == 0:
+        value = table_value(state, memory)
+        return value if own_side else -value
+    memory[VISITED] += 1
+    if memory[VISITED] >= memory[LIMIT]:
+        memory[STOPPED] = 1
+        return np.int64(0)
+    if depth <= 0:
+        memory[CUT] += 1
+        value = table_value(state, memory)
+        return value if own_side else -value
+
+    hashed = _hash(state, memory)
+    slot = TABLE + 2 * (hashed & ((1 << TABLE_BITS) - 1))
+    entry = memory[slot + 1]
+    first = np.int64(-1)
+    if entry >> _ENTRY_MARK & (_MARKS - 1) != memory[SEARCHES]:
+        entry = np.int64(0)
+    elif memory[slot] == hashed:
+        first = entry & _MOVE_BITS
+        entry_depth = entry >> _ENTRY_DEPTH & SOLVED
+        if entry_depth >= depth and ply > 0:
+            bound = entry >> _ENTRY_BOUND & 3
+            value = entry >> 32
+            if bound == _EXACT or (bound == _LOWER and value >= beta) or (bound == _UPPER and value <= alpha):
+                if entry_depth != SOLVED:
+                    memory[CUT] += 1
+                return value
+    if ply == 0:
+        first = memory[BEST]
+
+    cut_before = memory[CUT]
+    moves = FRAMES + ply * FRAME + SAVED
+    count = list_moves(state, memory, ply, first)
+    best = np.int64(-_INFINITE)
+    best_move = np.int64(0)
+    low = alpha
+    for number in range(count):
+        action = _next_move(memory, moves, number, count)
+        play(state, memory, ply, action)
+        if (state[TURN] == memory[ROOT]) == own_side:
+            value = alpha_beta(state, memory, ply + 1, depth - 1, low, beta)
+        else:
+            value = -alpha_beta(state, memory, ply + 1, depth - 1, -beta, -low)
+        take_back(state, memory, ply, action)
+        if memory[STOPPED]:
+            return np.int64(0)
+        if value > best:
+            best, best_move = value, action
+            if ply == 0:
+                memory[BEST], memory[BEST_VALUE] = action, value
+            if value > low:
+                low = value
+                if value >= beta:
+                    if memory[KILLERS + 2 * ply] != action:
+                        memory[KILLERS + 2 * ply + 1] = memory[KILLERS + 2 * ply]
+                        memory[KILLERS + 2 * ply] = action
+                    break
+    bound = _EXACT
+    if best >= beta:
+        bound = _LOWER
+    elif best <= alpha:
+        bound = _UPPER
+    reach = SOLVED if memory[CUT] == cut_before else depth
+    memory[slot] = hashed
+    memory[slot + 1] = (
+        best << 32 | memory[SEARCHES] << _ENTRY_MARK | bound << _ENTRY_BOUND | reach << _ENTRY_DEPTH | best_move
+    )
+    return best
+
+
+@inner
+def begin(state, memory, length):
+    """Set up the memory for the search of a position; `length` words of it are there."""
+    memory[SEARCHES] += 1
+    if memory[SEARCHES] == _MARKS:
+        for i in range(length):
+            memory[i] = 0
+        memory[SEARCHES] = 1
+    memory[ROOT] = state[TURN]
+    memory[VISITED] = memory[STOPPED] = memory[CUT] = memory[REACHED] = 0
+    memory[BEST] = -1
+    for i in range(2 * MAX_PLIES):
+        memory[KILLERS + i] = -1
+    memory[FACTORY_SUM] = 0
+    memory[FACTORY_HASH] = 0  # the center
+    for source in range(1, 2 * state[PLAYERS] + 2):
+        tiles = state[OFFER + source]
+        memory[FACTORY_HASH + source] = _mix(tiles * _GOLDEN)
+        if tiles:
+            memory[FACTORY_SUM] += memory[FACTORY_HASH + source]
+        twins = np.int64(0)
+        for other in range(1, source):
+            if state[OFFER + other] == tiles:
+                twins |= 1 << other
+        memory[TWINS + source] = twins
+
+
+@inner
+def best_action(state, memory, length, nodes, depth):
+    """The best move in phase offer.
+
+    Parameters
+    ----------
+    state : words
+        Is changed on the way, and as it was in the end.
+    memory : words [length]
+    length : int64
+    nodes : int64
+        Nodes after which it stops, when `depth` is 0.
+    depth : int64
+        Plies to look ahead, or 0: deeper and deeper, until the nodes are used up or the round is solved.
+
+    Returns
+    -------
+    int64
+        Action index.
+    """
+    begin(state, memory, length)
+    memory[LIMIT] = nodes if depth == 0 else np.int64(1) << 62
+    count = list_moves(state, memory, 0, -1)
+    memory[BEST] = _next_move(memory, FRAMES + SAVED, 0, count)
+    if count == 1:
+        return memory[BEST]
+    deepest = depth if depth > 0 else MAX_PLIES
+    for d in range(1, deepest + 1):
+        memory[CUT] = 0
+        # all arguments int64, as in the recursion: numba cannot cache a function that calls itself with other types
+        alpha_beta(state, memory, np.int64(0), np.int64(d), np.int64(-_INFINITE), np.int64(_INFINITE))
+        if memory[STOPPED]:
+            break
+        memory[REACHED] = d
+        if memory[CUT] == 0:
+            break
+    return memory[BEST]
+
+
+# ------------------------------------------------------------------------------------------------ gray-wall choices
+@inner
+def _best_tiling(player, free_wall, weights, line):
+    """The highest worth that a seat's board can have, over all choices of columns from `line` on, and the first choice.
+
+    Returns
+    -------
+    worth, column : int64
+        Column 5 where the line has to go to the floor, -1 where there is nothing to choose.
+    """
+    while line < LINE_COUNT and (player[ROOM] >> 8 * line) & 7 != 0:
+        line += 1
+    if line >= LINE_COUNT:
+        return worth_of(board_worth(player, board_key(player), free_wall, weights)), np.int64(-1)
+    score, wall, floor, rooms = player[SCORE], player[WALL], player[FLOOR_USED], player[ROOM]
+    row_colors, column_colors, colors = player[ROW_COLORS], player[COLUMN_COLORS], player[LINE_COLOR]
+    columns, color = open_columns(player, line), line_color(player, line)
+    best = np.int64(-(1 << 40))
+    chosen = np.int64(-1)
+    player[ROOM] = rooms + ((line + 1) << 8 * line)
+    player[LINE_COLOR] = colors & ~(0xFF << 8 * line)
+    for column in range(WALL_SIZE + 1):
+        if column == WALL_SIZE and columns == 0:
+            player[FLOOR_USED] = (floor & MARKER_FLAG) | min((floor & 7) + line + 1, FLOOR_CELLS)
+        elif column < WALL_SIZE and columns >> column & 1:
+            player[SCORE] = score + tile_points(wall, line, column)
+            player[WALL] = wall | 1 << (WALL_SIZE * line + column)
+            player[ROW_COLORS] = row_colors | 1 << (WALL_SIZE * line + color)
+            player[COLUMN_COLORS] = column_colors | 1 << (WALL_SIZE * column + color)
+        else:
+            continue
+        worth, _ = _best_tiling(player, free_wall, weights, line + 1)
+        if worth > best:
+            best, chosen = worth, np.int64(column)
+    player[SCORE], player[WALL], player[FLOOR_USED], player[ROOM] = score, wall, floor, rooms
+    player[ROW_COLORS], player[COLUMN_COLORS], player[LINE_COLOR] = row_colors, column_colors, colors
+    return best, chosen
+
+
+@inner
+def best_choice(state):
+    """The best gray-wall choice in phase tile; boards do not affect each other, so the seat's own worth decides."""
+    player = seat_words(state, state[TURN])
+    line = trailing_zeros(full_lines(player)) >> 3
+    _, column = _best_tiling(player, state[FREE_WALL], WEIGHTS[round_class(state)], line)
+    return TILE_ACTIONS + line * DESTINATION_COUNT + column
+
+
+@kernel
+def search(view):
+    """The policy: the best move found within the budget of `view.parameters`."""
+    state, memory = words(view.state), words(view.memory)
+    if state[PHASE] == PHASE_TILE:
+        return best_choice(state)
+    nodes, depth = np.int64(view.parameters[NODES]), np.int64(view.parameters[DEPTH])
+    return best_action(state, memory, len(view.memory), nodes, depth)
