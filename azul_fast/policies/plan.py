@@ -10,8 +10,8 @@ A board is valued as if its full lines were tiled now::
       + line * sum over begun lines (n / size) * points its tile would score
       + fill * sum over begun lines (n / size)
 
-and what may come (the last five terms) counts only while no row of this wall is complete: the game would be over. On the
-gray wall a line's tile goes to the column that scores most now.
+and what may come (the last five terms) counts only while no row of this wall is complete: the game would be over. On
+the gray wall a line's tile goes to the column that scores most now.
 """
 
 from __future__ import annotations
