@@ -20,10 +20,14 @@ if TYPE_CHECKING:
     from azul_fast.evaluation import Evaluation as Evaluation
     from azul_fast.evaluation import evaluate as evaluate
     from azul_fast.game import Game as Game
+    from azul_fast.matches import Match as Match
+    from azul_fast.matches import match as match
     from azul_fast.notation import Move as Move
     from azul_fast.play import choose as choose
     from azul_fast.rules import Rules as Rules
     from azul_fast.stats import Statistics as Statistics
+    from azul_fast.tournaments import Tournament as Tournament
+    from azul_fast.tournaments import tournament as tournament
 
 __version__ = "0.1.0"
 
@@ -36,6 +40,10 @@ _HOMES = {  # [name] -> module
     "choose": "play",
     "evaluate": "evaluation",
     "Evaluation": "evaluation",
+    "match": "matches",
+    "Match": "matches",
+    "tournament": "tournaments",
+    "Tournament": "tournaments",
     "AzulError": "errors",
     "GameOverError": "errors",
     "IllegalMoveError": "errors",
@@ -55,13 +63,17 @@ __all__ = [
     "InvalidMoveError",
     "InvalidPositionError",
     "InvalidRecordError",
+    "Match",
     "Move",
     "Rules",
     "Statistics",
+    "Tournament",
     "__version__",
     "choose",
     "evaluate",
+    "match",
     "simulate",
+    "tournament",
 ]
 
 

@@ -25,6 +25,8 @@ COMMANDS = {
     "simulate": "Play many games and print what came of them.",
     "play": "Play a game in the terminal, people and policies in any mix.",
     "evaluate": "Rank the legal moves of a position by rollouts.",
+    "match": "Play one policy against another: who is stronger?",
+    "tournament": "Play many policies against each other and rate them.",
     "bench": "Time the engine on this machine, and print its signature.",
 }
 
