@@ -490,6 +490,7 @@ class _Pool:
                         progress(tally.games, self.run.games)
         finally:
             self.stopped = True
+            self.stop[0] = 1
             for _ in workers:
                 self.free.put(None)
             for worker in workers:

@@ -80,8 +80,9 @@ def _headline(stats: Statistics) -> Text:
     text.append(f"{stats.games:,} games", "bold")
     if stats.interrupted:
         text.append(f", interrupted (of {stats.about.get('games_asked', stats.games):,})", "bold red")
-    text.append(f" · {run.players} players · {wall} · {overflow} · {rules.max_rounds:,} rounds at most\n")
-    text.append(f"policies {', '.join(run.policies)} · first player {run.first_player} · seed {run.seed}")
+    text.append(f" · {run.players} players · {wall} · {overflow}\n")
+    text.append(f"policies {', '.join(run.policies)} · first player {run.first_player}")
+    text.append(f" · max. {rules.max_rounds:,} rounds · seed {run.seed}")
     if run.first_game:
         text.append(f" · from game {run.first_game:,}")
     text.append("\n")
