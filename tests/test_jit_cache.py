@@ -4,8 +4,8 @@ The processes here run copies of the package with one small kernel added (`probe
 that nothing takes long to compile and nobody's own cache is touched.
 """
 
-import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -70,27 +70,12 @@ def blocked(path):
 
 
 def kernel_modules():
-    """Every file that compiled code can come from: those with kernels, and all of the package that they import."""
-
-    def imported(path):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("azul_fast"):
-                base = PACKAGE.joinpath(*node.module.split(".")[1:])
-                for found in (
-                    base.with_suffix(".py"),
-                    base / "__init__.py",
-                    *(base / f"{a.name}.py" for a in node.names),
-                ):
-                    if found.exists():
-                        yield found
-
-    found, left = set(), [p for p in PACKAGE.rglob("*.py") if "\n@kernel\n" in p.read_text()]
-    while left:
-        path = left.pop()
-        if path not in found and path != PACKAGE / "__init__.py":
-            found.add(path)
-            left += imported(path)
-    return sorted(str(path.relative_to(PACKAGE)) for path in found)
+    """Every file that compiled code is made from: the rooms of kernels whole, and all others that have some."""
+    paths = [path for room in ("engine", "policies", "search") for path in PACKAGE.glob(f"{room}/*.py")]
+    paths += [PACKAGE / "rules.py", PACKAGE / "_jit.py"]
+    compiled = re.compile(r"^@(kernel|inner|inline)$", re.MULTILINE)
+    paths += [path for path in PACKAGE.rglob("*.py") if compiled.search(path.read_text())]
+    return sorted({str(path.relative_to(PACKAGE)) for path in paths})
 
 
 def test_all_kernel_files_are_found():

@@ -168,15 +168,14 @@ def test_a_folder_that_cannot_be_written_is_named(checkout):
     assert f"azul-fast: could not make {checkout}/.venv: " in done.stderr
 
 
-def test_an_installation_that_fails_is_tried_again(checkout):
-    """A requirement that nothing can satisfy: no stamp is left, so the next call starts anew."""
+def test_an_installation_that_fails_leaves_no_stamp(checkout):
+    """A requirement that nothing can satisfy: the next call starts anew."""
     (checkout / "pyproject.toml").write_text(
         'build-system.requires = []\nproject.dependencies = ["pip==0"]\nproject.optional-dependencies.data = []\n'
     )
     (checkout / "bin" / "python3").symlink_to(sys.executable)
-    for _ in range(2):
-        done = run(checkout, PIP_NO_INDEX="1")
-        assert (done.returncode, done.stdout) == (2, "")
-        assert "azul-fast: first use: making .venv" in done.stderr
-        assert done.stderr.splitlines()[-1].startswith(f"azul-fast: could not make {checkout}/.venv ")
-        assert not list((checkout / ".venv").glob("made-*"))
+    done = run(checkout, PIP_NO_INDEX="1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "azul-fast: first use: making .venv" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith(f"azul-fast: could not make {checkout}/.venv ")
+    assert not list((checkout / ".venv").glob("made-*"))
