@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from azul_fast.errors import InvalidMoveError as InvalidMoveError
     from azul_fast.errors import InvalidPositionError as InvalidPositionError
     from azul_fast.errors import InvalidRecordError as InvalidRecordError
+    from azul_fast.errors import NoRecordError as NoRecordError
     from azul_fast.evaluation import Evaluation as Evaluation
     from azul_fast.evaluation import evaluate as evaluate
     from azul_fast.game import Game as Game
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
     from azul_fast.matches import match as match
     from azul_fast.notation import Move as Move
     from azul_fast.play import choose as choose
+    from azul_fast.records import replay as replay
     from azul_fast.rules import Rules as Rules
     from azul_fast.stats import Statistics as Statistics
     from azul_fast.tournaments import Tournament as Tournament
     from azul_fast.tournaments import tournament as tournament
+    from azul_fast.tree import perft as perft
 
 __version__ = "0.1.0"
 
@@ -44,6 +47,8 @@ _HOMES = {  # [name] -> module
     "Match": "matches",
     "tournament": "tournaments",
     "Tournament": "tournaments",
+    "replay": "records",
+    "perft": "tree",
     "AzulError": "errors",
     "GameOverError": "errors",
     "IllegalMoveError": "errors",
@@ -51,6 +56,7 @@ _HOMES = {  # [name] -> module
     "InvalidMoveError": "errors",
     "InvalidPositionError": "errors",
     "InvalidRecordError": "errors",
+    "NoRecordError": "errors",
 }
 
 __all__ = [
@@ -65,6 +71,7 @@ __all__ = [
     "InvalidRecordError",
     "Match",
     "Move",
+    "NoRecordError",
     "Rules",
     "Statistics",
     "Tournament",
@@ -72,6 +79,8 @@ __all__ = [
     "choose",
     "evaluate",
     "match",
+    "perft",
+    "replay",
     "simulate",
     "tournament",
 ]

@@ -31,6 +31,10 @@ class InvalidRecordError(AzulError):
     """A game record that cannot be read or does not follow the rules."""
 
 
+class NoRecordError(InvalidRecordError):
+    """Something that is no game record at all: no JSON, or JSON of another kind."""
+
+
 class PolicyError(AzulError):
     """A policy of one's own that cannot be compiled or does not answer with a legal move."""
 

@@ -2,6 +2,7 @@
 
 A record holds every deal and every move, so that it replays without random numbers. `replay` plays it by the rules and
 stops at the first thing that does not agree: a deal the bag cannot give, an illegal move, other scores.
+`azul_fast.checking` does the same for many records at once.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
-from azul_fast.errors import AzulError, InvalidRecordError, shown
+from azul_fast.errors import AzulError, InvalidRecordError, NoRecordError, shown
 from azul_fast.game import RECORD_FORMAT, Game, round_scores
+from azul_fast.position import Position
 from azul_fast.rules import DEFAULT_MAX_ROUNDS, Rules
 
 MAX_LINE = 16 * 1024 * 1024  # bytes; a game of 100 rounds has about 20,000
 _CHUNK = 1 << 18  # bytes read at once
+_ZST_CHUNK = 1 << 8  # the same of a .zst file: what they stand for is held at once, 8 MB at the worst
 _OWN_KEYS = ("format", "rules", "first_player", "position", "seed", "game", "rounds", "result")
 
 
@@ -45,7 +48,7 @@ def replay(record: Mapping[str, Any] | str | bytes) -> Game:
     """
     if isinstance(record, (str, bytes)):
         record = loads(record)
-    game = _start(record)
+    game = start_of(record)
     rounds = record["rounds"]
     for number, played in enumerate(rounds, 1):
         if game.is_over:
@@ -61,12 +64,18 @@ def replay(record: Mapping[str, Any] | str | bytes) -> Game:
     return game
 
 
-def _start(record: Any) -> Game:
+def events(game: Game) -> Iterator[tuple[Position, str]]:
+    """The position before each event of a game's history, and the event: a move, or a deal such as ``BBRK,YYWW,…``."""
+    for number, event in enumerate(game._history):
+        yield Position.from_state(event.before), game._text_of(number)
+
+
+def start_of(record: Any) -> Game:
     """The game before its first event; the outer parts of the record are checked."""
     if not isinstance(record, Mapping):
-        raise _bad(f"a JSON object expected, not {shown(record)}")
+        raise _no_record(f"a JSON object expected, not {shown(record)}")
     if record.get("format") != RECORD_FORMAT:
-        raise _bad(f"format: {RECORD_FORMAT!r} expected, not {shown(record.get('format'))}")
+        raise _no_record(f"format: {RECORD_FORMAT!r} expected, not {shown(record.get('format'))}")
     for key, kind, name in (
         ("rules", Mapping, "an object"),
         ("rounds", list, "a list"),
@@ -164,23 +173,27 @@ def _bad(reason: str) -> InvalidRecordError:
     return InvalidRecordError(f"record: {reason}")
 
 
+def _no_record(reason: str) -> NoRecordError:
+    return NoRecordError(f"record: {reason}")
+
+
 # ---------------------------------------------------------------------------------------------------------------- files
 def loads(line: str | bytes) -> dict[str, Any]:
     """The record on one line of JSON."""
     if len(line) > MAX_LINE:
-        raise _bad(f"more than {MAX_LINE:,} bytes, too long for a game")
+        raise _no_record(f"more than {MAX_LINE:,} bytes, too long for a game")
     try:
         record = json.loads(line)
     except RecursionError:
-        raise _bad("not JSON that can be a game: nested too deep") from None
+        raise _no_record("not JSON that can be a game: nested too deep") from None
     except UnicodeDecodeError:
-        raise _bad("not JSON: not a text in UTF-8") from None
+        raise _no_record("not JSON: not a text in UTF-8") from None
     except json.JSONDecodeError as error:
-        raise _bad(f"not JSON: {error.msg} at character {error.pos + 1}") from None
+        raise _no_record(f"not JSON: {error.msg} at character {error.pos + 1}") from None
     except ValueError as error:  # a number of thousands of digits
-        raise _bad(f"not JSON that can be a game: {error}") from None
+        raise _no_record(f"not JSON that can be a game: {error}") from None
     if not isinstance(record, dict):
-        raise _bad(f"a JSON object expected, not {shown(record)}")
+        raise _no_record(f"a JSON object expected, not {shown(record)}")
     return record
 
 
@@ -268,7 +281,8 @@ def _compressor(raw: IO[bytes], suffix: str) -> Any:
 def _chunks(file: str | os.PathLike[str] | IO[bytes]) -> Iterator[bytes]:
     """The contents of a file, decompressed, piece by piece."""
     if not isinstance(file, (str, os.PathLike)):
-        while chunk := file.read(_CHUNK):
+        read = getattr(file, "read1", file.read)  # what a pipe has now, not what it will have
+        while chunk := read(_CHUNK):
             yield chunk
         return
     suffix = Path(file).suffix
@@ -279,7 +293,7 @@ def _chunks(file: str | os.PathLike[str] | IO[bytes]) -> Iterator[bytes]:
             return
         zstandard = _zstandard()
         frame = None
-        while chunk := source.read(_CHUNK):
+        while chunk := source.read(_ZST_CHUNK):
             while chunk:
                 frame = frame or zstandard.ZstdDecompressor().decompressobj()
                 try:

@@ -14,9 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from playouts import VARIANTS
 
-from azul_fast import records
-from azul_fast.errors import AzulError, InvalidRecordError
+from azul_fast import checking, records, trace
+from azul_fast.batch import describe
+from azul_fast.checking import Checked, check
+from azul_fast.engine.layout import PLIES, ROUND_PLIES
+from azul_fast.errors import AzulError, InvalidRecordError, NoRecordError
 from azul_fast.game import Game
+from azul_fast.notation import ACTION_COUNT, format_move
 from azul_fast.records import dumps, lines, loads, read, replay, write, writer
 from azul_fast.rules import Rules
 
@@ -114,7 +118,9 @@ def test_another_program_spells_it_otherwise():
         "rules": {"overflow": "removed", "wall": "free", "players": 3, "house": True},
         "format": "azul-record/1",
     }
-    game = replay(json.dumps(spelled, indent=None, separators=(",", ":")))
+    text = json.dumps(spelled, indent=None, separators=(",", ":"))
+    assert checking.quick_check(spelled) == check(text) == facts(GRAY)
+    game = replay(text)
     assert game.result() == record["result"]
     assert game.record()["site"] == {"name": "elsewhere", "id": 12}
     assert game.record()["rounds"] == record["rounds"]
@@ -126,6 +132,226 @@ def test_defaults_of_the_rules():
     )))  # fmt: skip
     del record["rules"]["overflow"], record["rules"]["max_rounds"], record["first_player"]
     assert replay(record).rules == Rules()
+
+
+# ------------------------------------------------------------------------------------------------------ the quick check
+def facts(record):
+    """What `check` says about a good record."""
+    game = replay(record)
+    state = game.state
+    return Checked(int(state[PLIES] + state[ROUND_PLIES]), game.result()["end"])
+
+
+def verdict(judge, record):
+    """What is wrong with a record; empty when it is good."""
+    try:
+        judge(record)
+    except InvalidRecordError as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def assert_judged_alike(record):
+    """`check` and `replay` say the same, and the quick check does not accept what `replay` refuses."""
+    refused = verdict(replay, record)
+    assert verdict(check, record) == refused
+    parsed = checking.quick_loads(record) if isinstance(record, (str, bytes)) else record
+    assert not refused or checking.quick_check(parsed) is None
+
+
+@pytest.mark.parametrize(("players", "wall", "overflow"), VARIANTS)
+def test_good_records_are_checked_by_the_kernel_alone(players, wall, overflow, monkeypatch):
+    """Those of the referee and of batches, with every end."""
+    rules = Rules(players=players, wall=wall, overflow=overflow)
+    found = [playouts.record(players, wall, overflow, seed, max_rounds=100 if seed else 4) for seed in range(3)]
+    for policies in ("random", "greedy"):
+        run = describe(12, rules, policies, seed=3, first_player="rotate")
+        found += trace.records(run, 0, 4)
+    expected = [facts(record) for record in found]
+    monkeypatch.setattr(checking, "replay", None)
+    for record, fact in zip(found, expected, strict=True):
+        assert check(record) == check(dumps(record)) == check(dumps(record).encode()) == fact
+        assert fact.plies == sum(len(played["moves"].split()) for played in record["rounds"])
+        assert fact.end == record["result"]["end"]
+
+
+def test_records_from_positions_are_checked_by_the_kernel_alone(monkeypatch):
+    """In the middle of a round, of tiling, and at the very end."""
+    whole = played(2, "free", "lid", 11)
+    found = []
+    for _ in range(len(whole.history) - whole.round):
+        game = Game.from_text(whole.to_text(), seed=11, game=3)
+        rng = random.Random(5)
+        while not game.is_over:
+            game.play(rng.choice(game.legal_moves()))
+        found.append(game.record())
+        whole.undo()
+    waits = f"azul1 c4 {','.join('-' * 9)} * {playouts.exhausted_boards()} b? l0.0.0.0.0 t0 s0 r5 over-exhausted"
+    found.append(Game.from_text(waits, seed=1).record())
+    phases = {record["position"].split()[-1] for record in found if "position" in record}
+    assert phases == {"offer", "tile", "over-row", "over-exhausted"}
+    expected = [facts(record) for record in found]
+    monkeypatch.setattr(checking, "replay", None)
+    assert [check(record) for record in found] == expected
+
+
+def _changes(record, rng):
+    """Records that differ from a good one in one place, where most break a rule."""
+
+    def changed(change):
+        twin = copy.deepcopy(record)
+        change(twin)
+        return twin
+
+    def in_words(text, change):
+        words = text.split()
+        change(words)
+        return " ".join(words)
+
+    number = rng.randrange(len(record["rounds"]))
+    place = rng.randrange(len(record["rounds"][number]["moves"].split()))
+    texts = [format_move(action) for action in rng.sample(range(ACTION_COUNT), 3)]
+    edits = [
+        lambda words: words.insert(place, texts[0]),
+        lambda words: words.pop(place),
+        lambda words: words.insert(place, words[place]),
+        lambda words: words.reverse(),
+        lambda words: words.__setitem__(place, texts[1]),
+        lambda words: words.__setitem__(place, words[place][:2] + rng.choice("12345F")),
+        lambda words: words.__setitem__(place, "C" + words[place][1:]),
+        lambda words: words.append(texts[2]),
+        lambda words: words.append("1=1"),
+        lambda words: words.__setitem__(place, words[place].lower()),
+    ]
+    for edit in edits:
+        yield changed(_with(lambda text, edit=edit: in_words(text, edit), "rounds", number, "moves"))
+    deal = record["rounds"][number]["deal"]
+    for new in (
+        deal[1:] + deal[0],
+        deal.replace(rng.choice("BYRKW"), rng.choice("BYRKW"), 1),
+        deal.replace(",", "", 1),
+        deal + ",",
+        deal + ",BBBB",
+        deal[:-1],
+        deal[:-1] + "-",
+        deal.lower(),
+        deal.replace(",", " , "),
+        deal.replace(",", ", ,"),
+        "*" + deal,
+        ",".join("-" for _ in deal.split(",")),
+        deal.split(","),
+        rng.choice(record["rounds"])["deal"],
+    ):
+        yield changed(_with(new, "rounds", number, "deal"))
+    for key in ("deal", "moves", "scores"):
+        yield changed(_without("rounds", number, key))
+        for value in (None, 7, "", [], {}, True):
+            yield changed(_with(value, "rounds", number, key))
+    scores = record["rounds"][number]["scores"]
+    for value in ([*scores[:-1], scores[-1] + 1], scores[:-1], [*scores, 0], [float(s) for s in scores], tuple(scores)):
+        yield changed(_with(value, "rounds", number, "scores"))
+    for value in (
+        ["1=1"] * len(scores),
+        ["1=F"] + [""] * (len(scores) - 1),
+        [""] * len(scores),
+        [""],
+        None,
+        "",
+        [None],
+    ):
+        yield changed(_with(value, "rounds", number, "tiles"))
+    if "tiles" in record["rounds"][number]:
+        tiles = record["rounds"][number]["tiles"]
+        yield changed(_with(tiles[1:] + tiles[:1], "rounds", number, "tiles"))
+        yield changed(_with([_drop_last(text) for text in tiles], "rounds", number, "tiles"))
+        yield changed(_with([" ".join(text.split()[::-1]) for text in tiles], "rounds", number, "tiles"))
+        yield changed(_with([text[:-1] + "F" if text else text for text in tiles], "rounds", number, "tiles"))
+        other = rng.choice("12345")
+        yield changed(_with([text[:-1] + other if text else text for text in tiles], "rounds", number, "tiles"))
+        yield changed(_with(record["rounds"][number]["moves"] + " " + " ".join(tiles), "rounds", number, "moves"))
+    for rounds in (record["rounds"][:-1], record["rounds"] * 2, record["rounds"][1:], [], None, {}, [None], [[]], [""]):
+        yield changed(_with(rounds, "rounds"))
+    for key, value in record["result"].items():
+        yield changed(_without("result", key))
+        for new in (None, "x", [value], -1, True, value[:-1] if isinstance(value, (list, str)) else value + 1):
+            yield changed(_with(new, "result", key))
+    for value in (None, [], "", {}):
+        yield changed(_with(value, "result"))
+        yield changed(_with(value, "rules"))
+    for key, values in {
+        "players": (1, 5, 2.0, True, "2", None, [2]),
+        "wall": ("gray", None, 0, ["free"], "fixed", "free"),
+        "overflow": ("floor", None, "lid", "removed", {}),
+        "max_rounds": (0, 1, True, 1.0, 10**7, 10**30, None, "9", len(record["rounds"]), len(record["rounds"]) - 1),
+    }.items():
+        yield changed(_without("rules", key))
+        for value in values:
+            yield changed(_with(value, "rules", key))
+    for key, values in {
+        "format": (None, "azul-record/2", 1, []),
+        "first_player": (0, 1, 2, 9, -1, True, False, 1.0, None, "0", "rotate", [0]),
+        "position": (None, "", "azul1", 7, []),
+        "seed": (0, -1, 2**53, 1.0, True, None, "1"),
+        "game": (0, -1, 2**53, 1.0, True, None, "1"),
+        "note": (None, "Zürich", {"deep": [1, 2]}),
+    }.items():
+        for value in values:
+            yield changed(_with(value, key))
+
+
+@pytest.mark.parametrize("spelled", [lambda record: record, dumps], ids=["data", "text"])
+@pytest.mark.parametrize("kept", [COLORED, GRAY], ids=["coloured", "gray"])
+def test_every_change_is_judged_alike(kept, spelled):
+    refused = 0
+    found = [kept, *_changes(kept, random.Random(1))]
+    for record in found:
+        assert_judged_alike(spelled(record))
+        refused += verdict(check, spelled(record)) != ""
+    assert 0.6 * len(found) < refused < len(found) - 10
+
+
+@pytest.mark.parametrize(("players", "wall", "overflow"), VARIANTS)
+def test_another_move_somewhere_is_judged_alike(players, wall, overflow):
+    rng = random.Random(players)
+    record = playouts.record(players, wall, overflow, seed=7)
+    for _ in range(15):
+        twin = copy.deepcopy(record)
+        played = rng.choice(twin["rounds"])
+        words = played["moves"].split()
+        words[rng.randrange(len(words))] = format_move(rng.randrange(ACTION_COUNT))
+        played["moves"] = " ".join(words)
+        assert_judged_alike(twin)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        dumps(COLORED)[:-1] + ', "note": NaN}',
+        dumps(COLORED)[:-1] + ', "note": "\\ud800"}',
+        dumps(COLORED)[:-1] + f', "note": {"9" * 30}}}',
+        dumps(COLORED)[:-1] + f', "note": {"9" * 5000}}}',
+        dumps(COLORED)[:-1] + f', "seed": {2**64}}}',
+        dumps(COLORED)[:-1] + ', "note": ' + "[" * 2000 + "]" * 2000 + "}",
+        dumps(COLORED)[:-1] + ', "format": "azul-record/2"}',
+        dumps(COLORED)[:-1] + ', "result": {"scores": [0, 0]}}',
+        "\ufeff" + dumps(COLORED),
+        dumps(COLORED).encode("utf-16"),
+        "null",
+        '"text"',
+        dumps(COLORED) + " " * records.MAX_LINE,
+    ],
+)
+@pytest.mark.parametrize("library", ["orjson", "json"])
+def test_json_of_every_kind_is_judged_alike(text, library, monkeypatch):
+    """The two parsers do not take quite the same."""
+    if library == "orjson":
+        pytest.importorskip("orjson")
+    else:
+        monkeypatch.setitem(__import__("sys").modules, "orjson", None)
+    checking.fast_json.cache_clear()
+    assert_judged_alike(text if isinstance(text, bytes) else text.encode())
+    assert check(dumps(COLORED)) == facts(COLORED)
+    checking.fast_json.cache_clear()
 
 
 # ------------------------------------------------------------------------------------------------------- first offences
@@ -201,8 +427,9 @@ def test_the_first_offence_is_named(change, message):
     record = copy.deepcopy(COLORED)
     assert record["result"]["winners"] == [1]
     change(record)
-    with pytest.raises(InvalidRecordError, match=f"^record: {message}$"):
-        replay(record)
+    for judge in (replay, check):
+        with pytest.raises(InvalidRecordError, match=f"^record: {message}$"):
+            judge(record)
 
 
 @pytest.mark.parametrize(
@@ -217,8 +444,9 @@ def test_the_first_offence_is_named(change, message):
 def test_the_first_offence_of_a_gray_game(change, message):
     record = copy.deepcopy(GRAY)
     change(record)
-    with pytest.raises(InvalidRecordError, match=f"^record: {message}$"):
-        replay(record)
+    for judge in (replay, check):
+        with pytest.raises(InvalidRecordError, match=f"^record: {message}$"):
+            judge(record)
 
 
 @given(st.data())
@@ -227,6 +455,7 @@ def test_a_damaged_record_raises_our_error_or_replays_at_the_referee_too(data):
     text = data.draw(st.sampled_from([dumps(COLORED), dumps(GRAY)]))
     place = data.draw(st.integers(0, len(text)))
     text = text[:place] + data.draw(st.text(max_size=4)) + text[place + data.draw(st.integers(0, 4)) :]
+    assert_judged_alike(text)
     try:
         game = replay(text)
     except InvalidRecordError as error:
@@ -235,6 +464,15 @@ def test_a_damaged_record_raises_our_error_or_replays_at_the_referee_too(data):
         assert game.is_over
         if loads(text)["result"].keys() >= COLORED["result"].keys():  # the referee wants them all
             assert by_the_referee(loads(text)).to_text() == game.to_text()
+
+
+@pytest.mark.parametrize("change", [_with("azul-record/2", "format"), _without("format")])
+def test_another_format_is_no_record_at_all(change):
+    record = copy.deepcopy(COLORED)
+    change(record)
+    for nothing in (record, dumps(record), [record], "[]", "", b"\x00"):
+        with pytest.raises(NoRecordError):
+            check(nothing)
 
 
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(), lambda inner: st.lists(inner)
@@ -345,6 +583,19 @@ def test_a_line_of_100_megabytes(tmp_path):
     with pytest.raises(InvalidRecordError, match="more than 16,777,216 bytes, too long for a game"):
         loads(found[0][1])
     assert replay(found[1][1]).record() == GRAY
+
+
+def test_a_small_file_of_100_megabytes(tmp_path):
+    """Compressed so well that a few bytes stand for all of it."""
+    zstandard = pytest.importorskip("zstandard")
+    path = tmp_path / "games.zst"
+    path.write_bytes(zstandard.ZstdCompressor().compress(b"x" * 100_000_000 + b"\n" + dumps(GRAY).encode()))
+    assert path.stat().st_size < 100_000
+    tracemalloc.start()
+    found = list(lines(path))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [number for number, _ in found] == [1, 2] and peak < 80e6
 
 
 def test_without_zstandard_the_message_says_what_to_do(tmp_path, monkeypatch):
