@@ -552,8 +552,7 @@ def lay_out_start(t, run):
     for source in range(SOURCE_COUNT):
         tiles = 0
         for color in range(COLOR_COUNT):
-            byte = COLOR_COUNT * source + color
-            tiles += (start[layout.OFFER + (byte >> 3)] >> 8 * (byte & 7) & 255) << FIELD_BITS * color
+            tiles += (start[layout.OFFER + source] >> 8 * color & 255) << FIELD_BITS * color
         put_start(t, TILES + source, tiles)
     held = 0
     for slot in range(players):
