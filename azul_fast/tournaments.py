@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from azul_fast.ratings import Blocks, Ratings
 
 FORMAT = "azul-tournament/1"
-PASSES = 4  # every table plays one block, and then all tables these parts in turn: an interrupt leaves no one out
 
 
 @dataclass(frozen=True)
@@ -338,11 +337,12 @@ def play_tournament(
     wall_clock, cpu_clock = time.perf_counter(), time.process_time()
     results: list[Counter[int]] = [Counter() for _ in plan.tables]
     all_games = sum(run.games for run in plan.tables)
+    parts = 1 + max(run.games // run.rotations for run in plan.tables).bit_length()
     done = 0
     interrupted = False
     with _Interrupts() as interrupts:
         try:
-            for part, (run, counts) in itertools.product(range(PASSES + 1), zip(plan.tables, results, strict=True)):
+            for part, (run, counts) in itertools.product(range(parts), zip(plan.tables, results, strict=True)):
                 begin, end = (_games_before(run, part) for part in (part, part + 1))
                 if begin == end:
                     continue
@@ -413,11 +413,11 @@ class _Interrupts:
 
 
 def _games_before(run: Run, part: int) -> int:
-    """Games of a table that are played before a part of the tournament."""
-    if part == 0:
-        return 0
-    blocks = run.games // run.rotations
-    return run.rotations * max(1, blocks * (part - 1) // PASSES)
+    """Games of a table that are played before a part of the tournament: a block in the first, then as many as before.
+
+    So an interrupt leaves no table with less than half the games of another.
+    """
+    return run.rotations * min(run.games // run.rotations, (1 << part) // 2)
 
 
 def _table_seed(seed: int, seating: Sequence[str]) -> int:

@@ -287,9 +287,8 @@ def test_seatings():
 
 def test_parts_of_a_table():
     run = plan_tournament("greedy", "random", seed=1, games=1200).tables[0]
-    assert [_games_before(run, part) for part in range(6)] == [0, 2, 300, 600, 900, 1200]
-    run = plan_tournament("greedy", "random", seed=1, games=4).tables[0]
-    assert [_games_before(run, part) for part in range(6)] == [0, 2, 2, 2, 2, 4]
+    assert [_games_before(run, part) for part in range(5)] == [0, 2, 4, 8, 16]
+    assert [_games_before(run, part) for part in (9, 10, 11, 12)] == [512, 1024, 1200, 1200]
 
 
 def test_an_interrupt_leaves_whole_blocks():
@@ -304,7 +303,8 @@ def test_an_interrupt_leaves_whole_blocks():
     assert found.interrupted
     assert found.games == 2 * found.blocks
     assert 2000 < found.games < 10**7
-    assert all(place.games for place in found.standings)
+    counts = [sum(counts.values()) for counts in found.results]
+    assert max(counts) <= 2 * min(counts)
 
     def at_once(done, games):
         signal.raise_signal(signal.SIGINT)

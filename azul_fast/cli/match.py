@@ -71,9 +71,9 @@ class Hypotheses(click.ParamType):  # type: ignore[type-arg]  # not generic in o
 def command(ctx: click.Context, /, **options: Any) -> int:
     """Play policy A against policy B, each deal in every rotation of the seats.
 
-    With 3 and 4 players B has all seats but one; name a policy for each seat for other mixes (A A B), where the first
-    plays against all others. The same seed gives the same result, whatever the number of threads. Ctrl-C prints that of
-    the games played so far.
+    With 3 and 4 players B has all seats but one, and B A is the reverse; name a policy for each seat for other mixes
+    (A A B), where the first plays against all others. The same seed gives the same result, whatever the number of
+    threads. Ctrl-C prints that of the games played so far.
     """
     given = {name for name in options if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE}
     return match(options, given)
@@ -108,7 +108,7 @@ def match(options: dict[str, Any], given: set[str]) -> int:
         result = play_match(plan, threads=threads, progress=progress)
     if records is not None:
         _write_records(result.plan.run, records, min(record_games, result.games))
-    print_result(result, options["as_json"], repeat_command(plan, result))
+    print_result(result, options["as_json"], f"To repeat: {repeat_command(plan, result)}")
     if result.interrupted:
         return INTERRUPTED
     is_rejected = result.test is not None and result.test.accepted == "H0"
@@ -124,7 +124,7 @@ def rules_of(options: dict[str, Any]) -> Rules:
 
 
 def print_result(result: Any, as_json: bool, repeat: str) -> None:
-    """Print a result and how to get it again, and on standard error how long it took."""
+    """Print a result and the command that gets it again, and on standard error how long it took."""
     if as_json:
         print(json.dumps(result.to_dict(), allow_nan=False), flush=True)
         return
@@ -133,7 +133,7 @@ def print_result(result: Any, as_json: bool, repeat: str) -> None:
         from azul_fast.display import _ASCII
 
         text = text.translate(_ASCII)
-    print(f"{text}\n\nTo repeat: {repeat}", flush=True)
+    print(f"{text}\n\n{repeat}", flush=True)
     about = result.about
     print(f"{about['seconds']:.1f} s on {about['threads']} threads, {about['cpu_s']:.1f} s of processor time",
           file=sys.stderr, flush=True)  # fmt: skip

@@ -51,5 +51,6 @@ def command(**options: Any) -> int:
     names = plan.policies if plan.hero is None else (plan.hero, *(p for p in plan.policies if p != plan.hero))
     words = ["azul-fast", "tournament", *names, *(["--gauntlet"] if plan.hero else []), "--games", str(plan.games)]
     words += [word.replace("--players", "--seats") for word in rule_words(plan.rules)]
-    print_result(result, options["as_json"], shlex.join([*words, "--seed", str(plan.seed)]))
+    again = "To play all of it" if result.interrupted else "To repeat"
+    print_result(result, options["as_json"], f"{again}: {shlex.join([*words, '--seed', str(plan.seed)])}")
     return INTERRUPTED if result.interrupted else DONE
