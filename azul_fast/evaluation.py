@@ -38,7 +38,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from azul_fast.batch import MAX_GAMES, WAKE_SECONDS, _sigint_to, seat_policies, thread_count, whole_number
@@ -62,7 +61,7 @@ MAX_ROLLOUTS = 10**9
 MIN_ROLLOUTS = 4  # a move: two that choose and two that measure, for a standard error
 CRITERIA = ("win", "margin")
 ERROR = 0.05  # the probability that `until_separated` drops the best move
-FIRST_ROLLOUT = MAX_GAMES  # its number as a game: no batch or `Game` has such a one, so no rollout meets its deals
+FIRST_ROLLOUT = 2 * MAX_GAMES  # as a game's number: no batch or `Game` has it, so no rollout meets their deals
 
 FIRST_LOOK = 32  # pairs of rollouts (one chooses, one measures) a move before a stop rule looks first,
 LOOK_GROWTH = 4  # and then whenever there is a quarter more
@@ -74,8 +73,8 @@ STEP_PAIRS = 64  # in the first step: a fast policy's rollouts go side by side i
 SLOW_STEP_PAIRS = 2  # of a policy that is a function
 STEP_VALUES = 1 << 19  # rollouts of all moves in one step, at most
 STEP_MOVE_PAIRS = 1 << 14  # of one move
-TASK_ROLLOUTS = 4096  # of one call of a kernel, at most: their results stay in the processor's caches
-TASKS_PER_THREAD = 4  # so that threads end a step together
+PART_ROLLOUTS = 4096  # of one call of a kernel, at most: their results stay in the processor's caches
+TASKS_PER_THREAD = 4  # in a step, so that threads end it together
 
 Progress = Callable[[int, int], None]  # (rollouts done, rollouts in all)
 
@@ -401,6 +400,10 @@ def answer(
 
 
 # ----------------------------------------------------------------------------------------------------------- the race
+# Rollouts of one move: the state after it, the number of the first, and where their win shares and margins go.
+_Part = tuple["np.ndarray", int, "np.ndarray", "np.ndarray"]
+
+
 class _Interrupted(Exception):
     """Ctrl-C: what was being played is left out."""
 
@@ -623,9 +626,9 @@ class _Race:
         count, alive = 2 * pairs, self.alive.tolist()
         values = np.empty((2, len(alive), count), np.int32)
         first = 2 * int(self.pairs[alive[0]])
-        part = max(2, -(-len(alive) * count // (TASKS_PER_THREAD * self.threads)))
-        part = min(part, TASK_ROLLOUTS) if self.threads > 1 else TASK_ROLLOUTS
-        tasks: list[Future[bool]] = []
+        tasks = TASKS_PER_THREAD * self.threads if self.threads > 1 else 1
+        part = min(max(2, -(-len(alive) * count // tasks)), PART_ROLLOUTS)
+        parts: list[_Part] = []
         for row, move in enumerate(alive):
             known = self.known[move]
             if known is not None:
@@ -633,10 +636,13 @@ class _Race:
                 continue
             for begin in range(0, count, part):
                 wins, margins = values[:, row, begin : begin + part]
-                number = FIRST_ROLLOUT + first + begin
-                tasks.append(self.pool.submit(self.rollouts.play, self.states[move], number, wins, margins))
-        self._wait(tasks)
+                parts.append((self.states[move], FIRST_ROLLOUT + first + begin, wins, margins))
+        self._wait([self.pool.submit(self._work, parts[i::tasks]) for i in range(min(tasks, len(parts)))])
         return values
+
+    def _work(self, parts: Sequence[_Part]) -> bool:
+        """In a thread of the pool: play some parts of a step; returns whether all were finished."""
+        return all(not self.stopped and self.rollouts.play(*part) for part in parts)
 
     def _wait(self, tasks: list[Future[bool]]) -> None:
         waiting = set(tasks)
@@ -701,5 +707,5 @@ class _Race:
 def _estimate(n: int, total: Any, squares: Any, unit: int) -> Estimate:
     """Mean and standard error of n whole numbers, in their unit, from their sum and sum of squares."""
     total, squares = int(total), int(squares)
-    variance = Fraction(n * squares - total * total, n * (n - 1) * unit * unit)
-    return Estimate(float(Fraction(total, n * unit)), math.sqrt(variance / n), math.sqrt(variance))
+    variance = (n * squares - total * total) / (n * (n - 1) * unit * unit)  # of whole numbers, rounded once
+    return Estimate(total / (n * unit), math.sqrt(variance / n), math.sqrt(variance))

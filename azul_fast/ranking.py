@@ -88,7 +88,8 @@ def _notes(evaluation: Evaluation, shown: int) -> Text:
     question = evaluation.question
     notes = []
     if len(evaluation.moves) > shown:
-        notes.append(f"{len(evaluation.moves) - shown:,} more moves are not shown.")
+        more = len(evaluation.moves) - shown
+        notes.append(f"{more:,} more {'move is' if more == 1 else 'moves are'} not shown.")
     notes.append("± is one standard error. One half of the rollouts chose the order, the other half measured it.")
     if question.until_separated:
         left = sum(not value.separated for value in evaluation.moves)
