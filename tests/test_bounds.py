@@ -6,6 +6,7 @@ and one game played at a time by other kernels give the same results.
 
 import itertools
 
+import numpy as np
 import pytest
 
 import azul_fast as az
@@ -26,7 +27,7 @@ def check(rotate=False, **asked):
     assert found.tally.games == GAMES
     for number in range(TRACED):
         game = trace(describe(GAMES, rotate=rotate, seed=5, **asked), number)
-        column = results[0][:, number]
+        column = np.concatenate(results, axis=1)[:, number]
         players = len(game.scores)
         assert list(game.scores) == column[OUT_SEATS + OUT_SCORE :: OUT_SEAT_ROWS][:players].tolist()
         assert game.result()["rounds"] == column[OUT_ROUNDS]
@@ -48,3 +49,16 @@ def test_rotations():
 
 def test_a_low_cap():
     check(rules=az.Rules(players=3, wall="free", max_rounds=2), policies="random")
+
+
+def test_policies_that_are_functions():
+    check(rules=az.Rules(players=2), policies=["plan", "greedy"], rotate=True)
+    check(rules=az.Rules(players=4, wall="free"), policies=["plan", "random", "plan", "tidy"])
+
+
+@pytest.mark.parametrize("wall", ["fixed", "free"])
+def test_perft_and_replay(wall):
+    game = az.Game(az.Rules(wall=wall), seed=5)
+    assert az.perft(game, 2) == az.perft(game, 2, bulk=False)
+    run = describe(1, az.Rules(wall=wall), "random", seed=5)
+    assert az.replay(trace(run, 0).record()).result() == trace(run, 0).result()
