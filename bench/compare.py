@@ -148,6 +148,26 @@ def simulate(policy: str, threads: int) -> Callable[[int], Burst]:
     return play
 
 
+def evaluate(players: int = 2) -> Callable[[int], Burst]:
+    """Random rollouts of every move of a first turn, to the end of the game, on one thread: counted in whole games."""
+    import azul_fast as az
+
+    @functools.cache
+    def start() -> tuple[str, float]:
+        """The position, and the mean plies of games from it."""
+        position = az.Game(Rules(players=players), seed=SEED).to_text()
+        return position, az.simulate(games=8 * CHUNK, position=position, seed=SEED, threads=1).plies.mean
+
+    def play(games: int) -> Burst:
+        position, length = start()
+        wall_start, cpu_start = time.perf_counter(), time.process_time()
+        found = az.evaluate(position, "random", rollouts=games, seed=SEED, threads=1)
+        cpu, wall = time.process_time() - cpu_start, time.perf_counter() - wall_start
+        return Burst(found.rollouts, found.rollouts * length, cpu, wall, json.dumps(found.to_dict()))
+
+    return play
+
+
 def build() -> str | None:
     """Build the C++ programs; why not, where that cannot be."""
     if not shutil.which("make") or not any(map(shutil.which, ("g++", "clang++"))):
@@ -186,6 +206,8 @@ def plan(with_native: bool) -> tuple[dict[str, Callable[[int], Burst]], list[Row
         works[f"greedy {n}p"] = ours(n, "greedy")
         if with_native:
             works[f"C++ greedy {n}p"] = native("tuned", n, greedy=True)
+    works["evaluate 2p"] = evaluate()
+    rows.append(Row("evaluate 2p", "C++ 2p", 2.0))
     rows.append(Row("random 2p", "C++ 2p", 0.7))
     rows.append(Row("random 2p", "C++ SIMD 2p", aim=1.0))
     rows += [Row(f"random {n}p", f"C++ {n}p", 0.7, 0.4) for n in (3, 4)]
