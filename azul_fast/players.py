@@ -70,6 +70,7 @@ USER_MEMORY = 1 << 10  # words of `View.memory` for a policy of one's own
 MODULES = {  # [built-in] -> where its function is; imported, and so compiled, when it is used
     "plan": "azul_fast.policies.plan",
     "search": "azul_fast.search.alphabeta",
+    "mcts": "azul_fast.search.mcts",
 }
 _WORD = np.int64(2**63 - 1)
 

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from azul_fast.errors import AzulError, shown
-from azul_fast.policies.defaults import PARAMETERS
+from azul_fast.policies.defaults import LEAST, PARAMETERS
 
 POLICIES = ("random", "tidy", "greedy")  # the index is the id that kernels use
 RANDOM, TIDY, GREEDY = range(len(POLICIES))
 BUILT_IN = (*POLICIES, *PARAMETERS)
 
+_MOST = 2**53  # of a budget: whole numbers are exact up to there
 _FUNCTIONS: dict[str, Callable[..., int]] = {}  # [name] -> function given to `policy`
 
 
@@ -76,16 +77,22 @@ def parse_policy(text: str) -> PolicySpec:
     if name not in BUILT_IN:
         raise AzulError(f"policy must be {', '.join(BUILT_IN)} or FILE.py::NAME, not {shown(text)}")
     known = PARAMETERS.get(name, {})
-    for key, _ in given:
+    for key, value in given:
         if not known:
             raise AzulError(f"policy {name} has no parameters, not {shown(key)}")
         if key not in known:
             raise AzulError(f"policy {name} has the parameters {', '.join(known)}, not {shown(key)}")
+        if key in LEAST.get(name, {}) and not (value.is_integer() and LEAST[name][key] <= value <= _MOST):
+            raise AzulError(f"policy {name}: {key} is a whole number from {LEAST[name][key]} on, not {value:g}")
+    if name == "mcts" and dict(given).get("policy", 0) >= len(POLICIES):
+        raise AzulError(f"policy mcts: policy is {', '.join(POLICIES)} or 0 to {len(POLICIES) - 1}")
     return PolicySpec(text, name, None, given)
 
 
 def _parameter(part: str, text: str) -> tuple[str, float]:
     key, equals, value = part.partition("=")
+    if key == "policy" and value in POLICIES:
+        return key, float(POLICIES.index(value))
     try:
         number = float(value.replace("_", ""))
         if not equals or number != number or number in (float("inf"), float("-inf")):

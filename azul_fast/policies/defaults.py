@@ -18,4 +18,12 @@ SEARCH = {
     "nodes": 20_000,  # positions it looks at for a move
     "depth": 0,  # plies; above 0 it looks exactly so far, whatever the nodes
 }
-PARAMETERS: dict[str, dict[str, float]] = {"plan": PLAN, "search": SEARCH}
+# `mcts`: see `azul_fast.search.mcts`.
+MCTS = {
+    "playouts": 2_000,  # for a move
+    "policy": 2,  # who plays them: random, tidy or greedy, by number or by name
+    "rounds": 1,  # played out, then the boards are valued; 0: to the end of the game
+}
+PARAMETERS: dict[str, dict[str, float]] = {"plan": PLAN, "search": SEARCH, "mcts": MCTS}
+# The least that a budget may be.
+LEAST = {"search": {"nodes": 1, "depth": 0}, "mcts": {"playouts": 1, "policy": 0, "rounds": 0}}

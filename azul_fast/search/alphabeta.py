@@ -5,10 +5,13 @@ The tree is the factory offer, of which everything is public; it is cut at the e
 iteration, where boards are valued as if the round ended there. With more than two players the others are taken to play
 together against the seat that searches (paranoid).
 
-The parts are those of a chess program (https://www.chessprogramming.org): fail-soft alpha-beta, a transposition table,
-moves ordered by the table's move, then killers, then the worth of the mover's own board. That worth is cheap: within a
-round a board is 48 bits, and few boards come up, so they are looked up in a table of their own. Factories that hold the
-same tiles are one move: only the first of them is tried, and positions that differ in which was taken share an entry.
+The parts are those of a chess program (https://www.chessprogramming.org): fail-soft alpha-beta with null windows (PVS),
+a transposition table, late move reductions, and moves ordered by the table's move, then killers, then the worth of the
+mover's own board. Nothing is left out for good: an iteration in which no leaf was cut has solved the round.
+
+The worth of a board is cheap: within a round it is 48 bits, and few boards come up, so they are looked up in a table of
+their own. Factories that hold the same tiles are one move: only the first of them is tried, and positions that differ
+in which was taken share an entry.
 """
 
 from __future__ import annotations
@@ -64,6 +67,8 @@ from azul_fast.search.evaluation import (
     BOARD_FLOOR_BITS,
     BOARD_ROOM_BITS,
     ROUND_CLASSES,
+    SPREAD,
+    TERMS,
     WIN_VALUE,
     WORTH_UNIT,
     bend,
@@ -74,7 +79,7 @@ from azul_fast.search.evaluation import (
     rows_of,
     worth_of,
 )
-from azul_fast.search.weights import SPREAD, WEIGHTS
+from azul_fast.search.weights import WEIGHTS
 
 NODES, DEPTH = range(len(SEARCH))  # the parameters
 
@@ -119,7 +124,11 @@ _INFINITE = 2 * WIN_VALUE
 _FIRST = np.int64(1) << 40
 _KILLER = np.int64(1) << 36
 _ORDER_ZERO = np.int64(1) << 30  # so that order words are positive
-_ORDER_BITS = 10  # below them the move
+ORDER_BITS = 10  # below them the move
+
+# Late moves are searched less deep at first: from this place in the order, and another ply from the second place on.
+_LATE, _LATER = 3, 8
+_REDUCED_DEPTH = 3  # where at least so many plies are left
 
 # splitmix64's multipliers, as signed words (see `azul_fast.engine.rng`), and 2**64 / golden ratio.
 _MIX_1 = np.int64(0xBF58476D1CE4E5B9 - 2**64)
@@ -146,19 +155,19 @@ def _hash(state, memory):
 
 # ------------------------------------------------------------------------------------------------------- the boards
 @inline
-def round_class(state):
-    """The row of weights for this round."""
-    return min(max(state[ROUND], 1), ROUND_CLASSES) - 1
+def round_weights(state, weights):
+    """The row of `weights` (words of float64 [ROUND_CLASSES, TERMS]) for this round."""
+    return section(weights, (min(max(state[ROUND], 1), ROUND_CLASSES) - 1) * TERMS, TERMS)
 
 
 @inline
-def _worth(state, memory, seat, key):
+def _worth(state, memory, weights, seat, key):
     """`board_worth`, from the table where it is there."""
     wanted = key | seat << _BOARD_SEAT | memory[SEARCHES] << _BOARD_MARK
     slot = BOARDS + 2 * shift_right((wanted ^ wanted >> 23) * _GOLDEN, 64 - BOARD_BITS)
     if memory[slot] != wanted:
         memory[slot] = wanted
-        memory[slot + 1] = board_worth(seat_words(state, seat), key, state[FREE_WALL], WEIGHTS[round_class(state)])
+        memory[slot + 1] = board_worth(seat_words(state, seat), key, state[FREE_WALL], weights)
     return memory[slot + 1]
 
 
@@ -175,22 +184,22 @@ def _exhausted(state):
 
 
 @inner
-def table_value(state, memory):
+def table_value(state, memory, weights):
     """Value of the boards for the seat that searches, as if the round ended now."""
     root = memory[ROOT]
-    own = _worth(state, memory, root, board_key(seat_words(state, root)))
+    own = _worth(state, memory, weights, root, board_key(seat_words(state, root)))
     rows = rows_of(own)
     worth = np.int64(-(1 << 40))
     points = np.int64(-1)
     for seat in range(state[PLAYERS]):
         if seat != root:
-            packed = _worth(state, memory, seat, board_key(seat_words(state, seat)))
+            packed = _worth(state, memory, weights, seat, board_key(seat_words(state, seat)))
             rows += rows_of(packed)
             worth = max(worth, worth_of(packed))
             points = max(points, points_of(packed) << 3 | rows_of(packed))
     if rows or state[ROUND] >= state[MAX_ROUNDS] or (state[BAG] >> 32 == 0 and _exhausted(state)):
         return final_value(points_of(own) << 3 | rows_of(own), points)
-    return bend((worth_of(own) - worth) / WORTH_UNIT, SPREAD[round_class(state)])
+    return bend((worth_of(own) - worth) / WORTH_UNIT, weights[SPREAD])
 
 
 # -------------------------------------------------------------------------------------------------------- the moves
@@ -210,7 +219,7 @@ def key_after(player, line, color, tiles, marker):
 
 
 @inner
-def list_moves(state, memory, ply, first):
+def list_moves(state, memory, weights, ply, first):
     """Write the moves of the seat to act into the frame of `ply`, each as its order and its action; returns how many.
 
     Only the first of several factories with the same tiles is listed. `first` is the action to try first, or -1.
@@ -238,12 +247,15 @@ def list_moves(state, memory, ply, first):
             if not player[LINE_PAIRS + line] >> bit & 1:
                 continue
             action = source * SOURCE_ACTIONS + color * DESTINATION_COUNT + line
-            order = worth_of(_worth(state, memory, turn, key_after(player, line, color, tiles, marker))) + _ORDER_ZERO
+            order = (
+                worth_of(_worth(state, memory, weights, turn, key_after(player, line, color, tiles, marker)))
+                + _ORDER_ZERO
+            )
             if action == first:
                 order += _FIRST
             elif action == killer or action == second:
                 order += _KILLER
-            memory[moves + count] = order << _ORDER_BITS | action
+            memory[moves + count] = order << ORDER_BITS | action
             count += 1
     return count
 
@@ -258,7 +270,7 @@ def _next_move(memory, moves, number, count):
     chosen = memory[moves + best]
     memory[moves + best] = memory[moves + number]
     memory[moves + number] = chosen
-    return chosen & ((1 << _ORDER_BITS) - 1)
+    return chosen & ((1 << ORDER_BITS) - 1)
 
 
 @inner
@@ -311,11 +323,11 @@ def take_back(state, memory, ply, action):
 
 # ------------------------------------------------------------------------------------------------------- the search
 @inner
-def alpha_beta(state, memory, ply, depth, alpha, beta):
+def alpha_beta(state, memory, weights, ply, depth, alpha, beta):
     """Value for the side to move (the seat that searches, or the others), at most `depth` plies deep; fail-soft."""
     own_side = state[TURN] == memory[ROOT]
     if state[PAIRS] == 0:
-        value = table_value(state, memory)
+        value = table_value(state, memory, weights)
         return value if own_side else -value
     memory[VISITED] += 1
     if memory[VISITED] >= memory[LIMIT]:
@@ -323,7 +335,7 @@ def alpha_beta(state, memory, ply, depth, alpha, beta):
         return np.int64(0)
     if depth <= 0:
         memory[CUT] += 1
-        value = table_value(state, memory)
+        value = table_value(state, memory, weights)
         return value if own_side else -value
 
     hashed = _hash(state, memory)
@@ -347,17 +359,33 @@ def alpha_beta(state, memory, ply, depth, alpha, beta):
 
     cut_before = memory[CUT]
     moves = FRAMES + ply * FRAME + SAVED
-    count = list_moves(state, memory, ply, first)
+    count = list_moves(state, memory, weights, ply, first)
     best = np.int64(-_INFINITE)
     best_move = np.int64(0)
     low = alpha
     for number in range(count):
         action = _next_move(memory, moves, number, count)
         play(state, memory, ply, action)
-        if (state[TURN] == memory[ROOT]) == own_side:
-            value = alpha_beta(state, memory, ply + 1, depth - 1, low, beta)
-        else:
-            value = -alpha_beta(state, memory, ply + 1, depth - 1, -beta, -low)
+        same_side = (state[TURN] == memory[ROOT]) == own_side
+        value = low + 1
+        if number > 0:  # expected to be no better: a null window, and less deep for moves far down the order
+            less = np.int64(0)
+            if number >= _LATE and depth >= _REDUCED_DEPTH:
+                less = np.int64(1) + np.int64(number >= _LATER and depth > _REDUCED_DEPTH)
+            if same_side:
+                value = alpha_beta(state, memory, weights, ply + 1, depth - less - 1, low, low + 1)
+            else:
+                value = -alpha_beta(state, memory, weights, ply + 1, depth - less - 1, -low - 1, -low)
+            if less > 0 and value > low and not memory[STOPPED]:
+                if same_side:
+                    value = alpha_beta(state, memory, weights, ply + 1, depth - 1, low, low + 1)
+                else:
+                    value = -alpha_beta(state, memory, weights, ply + 1, depth - 1, -low - 1, -low)
+        if number == 0 or (low < value < beta and not memory[STOPPED]):
+            if same_side:
+                value = alpha_beta(state, memory, weights, ply + 1, depth - 1, low, beta)
+            else:
+                value = -alpha_beta(state, memory, weights, ply + 1, depth - 1, -beta, -low)
         take_back(state, memory, ply, action)
         if memory[STOPPED]:
             return np.int64(0)
@@ -413,7 +441,7 @@ def begin(state, memory, length):
 
 
 @inner
-def best_action(state, memory, length, nodes, depth):
+def best_action(state, memory, length, weights, nodes, depth):
     """The best move in phase offer.
 
     Parameters
@@ -422,6 +450,8 @@ def best_action(state, memory, length, nodes, depth):
         Is changed on the way, and as it was in the end.
     memory : words [length]
     length : int64
+    weights : words of float64 [TERMS]
+        Of this round.
     nodes : int64
         Nodes after which it stops, when `depth` is 0.
     depth : int64
@@ -434,7 +464,7 @@ def best_action(state, memory, length, nodes, depth):
     """
     begin(state, memory, length)
     memory[LIMIT] = nodes if depth == 0 else np.int64(1) << 62
-    count = list_moves(state, memory, 0, -1)
+    count = list_moves(state, memory, weights, 0, -1)
     memory[BEST] = _next_move(memory, FRAMES + SAVED, 0, count)
     if count == 1:
         return memory[BEST]
@@ -442,7 +472,7 @@ def best_action(state, memory, length, nodes, depth):
     for d in range(1, deepest + 1):
         memory[CUT] = 0
         # all arguments int64, as in the recursion: numba cannot cache a function that calls itself with other types
-        alpha_beta(state, memory, np.int64(0), np.int64(d), np.int64(-_INFINITE), np.int64(_INFINITE))
+        alpha_beta(state, memory, weights, np.int64(0), np.int64(d), np.int64(-_INFINITE), np.int64(_INFINITE))
         if memory[STOPPED]:
             break
         memory[REACHED] = d
@@ -491,11 +521,11 @@ def _best_tiling(player, free_wall, weights, line):
 
 
 @inner
-def best_choice(state):
+def best_choice(state, weights):
     """The best gray-wall choice in phase tile; boards do not affect each other, so the seat's own worth decides."""
     player = seat_words(state, state[TURN])
     line = trailing_zeros(full_lines(player)) >> 3
-    _, column = _best_tiling(player, state[FREE_WALL], WEIGHTS[round_class(state)], line)
+    _, column = _best_tiling(player, state[FREE_WALL], weights, line)
     return TILE_ACTIONS + line * DESTINATION_COUNT + column
 
 
@@ -503,7 +533,8 @@ def best_choice(state):
 def search(view):
     """The policy: the best move found within the budget of `view.parameters`."""
     state, memory = words(view.state), words(view.memory)
+    weights = round_weights(state, words(WEIGHTS))
     if state[PHASE] == PHASE_TILE:
-        return best_choice(state)
+        return best_choice(state, weights)
     nodes, depth = np.int64(view.parameters[NODES]), np.int64(view.parameters[DEPTH])
-    return best_action(state, memory, len(view.memory), nodes, depth)
+    return best_action(state, memory, len(view.memory), weights, nodes, depth)
