@@ -8,9 +8,10 @@ that does not wait for the last result.
 The games are those of the general kernel: the same streams (see `azul_fast.engine.rng`), draws and move numbers. No
 lane knows of another, so a game is the same in any lane, group, chunk or run.
 
-**Fields.** A count of each color fits a 32-bit lane as five *fields* of 6 bits, color c in bits 6c to 6c + 5; `ONES`
-has a 1 in each. ``counts * ONES`` has in field c the sum of the fields 0 to c. Sources that hold a color are ten bits,
-those of colors 0 to 2 in one word and those of 3 and 4 in another. The bag is counted in bytes, cumulatively.
+**Fields.** A count of each color fits a 32-bit lane as five *fields* of 6 bits, the last color's uppermost; `ONES`
+has a 1 in each. ``counts * UNITS`` has in each field the sum of that field and those before it. The sources that hold
+a color are ten bits, those of colors 0 to 2 in one word and those of 3 and 4 in another. The bag is counted in bytes,
+cumulatively.
 
 **Slots.** The player to act has the same *slot* in every lane, and slot 0 starts the round: after each round the
 players' words move to other slots, lane by lane. `SEAT` is the seat in slot 0; the next seat is in slot 1.
@@ -52,7 +53,7 @@ from azul_fast.engine.layout import (
 from azul_fast.engine.rng import DEALS, POLICIES, below, counter_word, round_stream, stream_key, word
 from azul_fast.engine.scoring import COLUMN_0, ROW_0, bonus_points, complete_columns, complete_rows, gather_column
 from azul_fast.engine.static import Static
-from azul_fast.engine.words import words
+from azul_fast.engine.words import section, words
 from azul_fast.rules import (
     COLOR_COUNT,
     FACTORY_TILES,
@@ -68,7 +69,7 @@ from azul_fast.rules import (
     wall_column,
 )
 
-LANES = 16  # games in a group: the 32-bit lanes of a 256-bit register
+LANES = 16  # games in a group: 32-bit lanes of one 512-bit register, or of two of 256 bits
 GROUPS = 2  # groups that move in turn
 MAX_ROUND_PLIES = TILE_COUNT  # every ply takes a tile
 DONE, ENDLESS_ROUND = 0, 1  # what `lockstep_games` returns
@@ -109,12 +110,14 @@ FIRST_WORD, OFFER_WORD = ROUND, MARKER  # a new game copies the words from FIRST
 # ---------------------------------------------------------------------------------------------------------- fields
 FIELD_BITS = 6
 FIELD = (1 << FIELD_BITS) - 1
-LAST_FIELD = FIELD_BITS * (COLOR_COUNT - 1)
-ONES = sum(1 << FIELD_BITS * c for c in range(COLOR_COUNT))
+FIELD_0 = 2  # the first bit of color 0's field: the last one's bits are the word's last, and a shift brings them down
+FIELD_4 = FIELD_0 + FIELD_BITS * (COLOR_COUNT - 1)
+UNITS = sum(1 << FIELD_BITS * c for c in range(COLOR_COUNT))  # a factor: field c of the product sums fields 0 to c
+ONES = UNITS << FIELD_0
 HALF = 1 << FIELD_BITS - 1  # a field's top bit
 ALMOST_HALVES = (HALF - 1) * ONES  # added to counts up to HALF: the top bit of a field is set unless its count is 0
-EVEN_ONES = 1 | 1 << 2 * FIELD_BITS | 1 << 4 * FIELD_BITS  # fields 0, 2 and 4, as fields of twice the bits
-ODD_ONES = 1 | 1 << 2 * FIELD_BITS  # fields 1 and 3, shifted to begin at bit 0
+FIRST_ONES = ONES & (1 << FIELD_4) - 1  # of colors 0 to 3
+EVEN_ONES = (1 | 1 << 2 * FIELD_BITS) << FIELD_0  # of colors 0 and 2; shifted by one field, of 1 and 3
 BYTE_ONES = 0x01010101
 
 LOW_COLORS = 3  # colors in SOURCES_LOW
@@ -124,7 +127,6 @@ SOURCE_ONES = sum(1 << SOURCE_COUNT * c for c in range(LOW_COLORS))  # source 0 
 SOURCES_SHIFT = sum((c % LOW_COLORS) * SOURCE_COUNT << 5 * c for c in range(COLOR_COUNT))
 
 NIBBLE = 15
-EMPTY_ROOM = sum(line + 1 << 4 * line for line in range(LINE_COUNT))
 COLOR_CELLS = np.array(
     [sum(1 << WALL_SIZE * r + wall_column(r, color) for r in range(WALL_SIZE)) for color in range(COLOR_COUNT)]
 )
@@ -154,7 +156,7 @@ class Table(NamedTuple):
     """All lanes' words: word `i` of a group that begins at `group` is the vector number ``group + i``."""
 
     memory: Any  # uint32 [vectors * lanes] or a pointer to it, see `azul_fast.engine.words`
-    size: Any  # Static: players, lanes, groups
+    size: Any  # Static: players, lanes
 
 
 class Run(NamedTuple):
@@ -198,43 +200,60 @@ def put_one(t, vector, i, value):
 @inline
 def field_sum(counts):
     """The sum of the five fields."""
-    return counts * ONES >> LAST_FIELD & FIELD
+    return counts * UNITS >> FIELD_4
 
 
 @inline
-def fields_at_most(sums, limit, players):
-    """How many of the five fields of `sums` are above `limit`, in the lowest 3 bits (others are above bit 5).
+def fields_above(sums, limit, players):
+    """How many of the first four fields of `sums` are above `limit`.
 
-    `sums` and `limit` are at most 31 with 2 players, and may reach 41 with more: then a field's difference needs a
-    seventh bit, and even and odd fields are compared apart.
+    They are at most 31 with 2 players, but may reach 41 with more: then the difference needs a seventh bit, and every
+    second field is compared apart.
     """
     if players == 2:
-        return (sums + ALMOST_HALVES - limit * ONES >> FIELD_BITS - 1 & ONES) * ONES >> LAST_FIELD
-    limit = FIELD - limit
-    even = (sums & FIELD * EVEN_ONES) + limit * EVEN_ONES
-    odd = (sums >> FIELD_BITS & FIELD * ODD_ONES) + limit * ODD_ONES
-    return ((even >> FIELD_BITS & EVEN_ONES) | (odd & ODD_ONES << FIELD_BITS)) * ONES >> LAST_FIELD
+        above = sums + ALMOST_HALVES - limit * ONES >> FIELD_BITS - 1 & FIRST_ONES
+    else:
+        limit = (FIELD - limit) * EVEN_ONES
+        even = (sums & FIELD * EVEN_ONES) + limit
+        odd = (sums >> FIELD_BITS & FIELD * EVEN_ONES) + limit
+        above = (even >> FIELD_BITS & EVEN_ONES) | (odd & EVEN_ONES << FIELD_BITS)
+    return above * UNITS >> FIELD_4
 
 
 @inline
-def nth_source(sources, n, players):
-    """Index of set bit number `n` of ten bits: among three bits at a time."""
-    n1 = n - (COUNT_3 >> ((sources & 7) << 1) & 3)
-    n2 = n1 - (COUNT_3 >> ((sources >> 3 & 7) << 1) & 3)
-    in_0 = n1 < 0
-    # a difference below 0 is a huge unsigned number: the smallest is what is left in the right three
+def find_source(t, g, sources, n):
+    """Source number `n` of those marked in ten bits, and its tiles; sources are looked at three at a time."""
+    players = t.size.players
+    tiles = g + TILES
+    n_3 = n - (COUNT_3 >> ((sources & 7) << 1) & 3)  # n, counted from source 3 on
+    n_6 = n_3 - (COUNT_3 >> ((sources >> 3 & 7) << 1) & 3)
+    in_0 = n_3 < 0  # among the sources 0 to 2
+    in_3 = n_6 < 0
+    # A difference below 0 is a huge unsigned number: the smallest one is counted from the right source on.
     if players == 2:
-        n = unsigned_min(n, n1)
+        n = unsigned_min(n, n_3)
         first = where(in_0, 0, 3)
+        tiles_0 = where(in_0, get(t, tiles), get(t, tiles + 3))
+        tiles_1 = where(in_0, get(t, tiles + 1), get(t, tiles + 4))
+        tiles_2 = where(in_0, get(t, tiles + 2), get(t, tiles + 5))
     elif players == 3:
-        n = unsigned_min(unsigned_min(n, n1), n2)
-        first = where(in_0, 0, where(n2 < 0, 3, 6))
+        n = unsigned_min(unsigned_min(n, n_3), n_6)
+        first = where(in_0, 0, where(in_3, 3, 6))
+        tiles_0 = where(in_0, get(t, tiles), where(in_3, get(t, tiles + 3), get(t, tiles + 6)))
+        tiles_1 = where(in_0, get(t, tiles + 1), where(in_3, get(t, tiles + 4), get(t, tiles + 7)))
+        tiles_2 = where(in_0, get(t, tiles + 2), get(t, tiles + 5))
     else:
-        n3 = n2 - (COUNT_3 >> ((sources >> 6 & 7) << 1) & 3)
-        n = unsigned_min(unsigned_min(n, n1), unsigned_min(n2, n3))
-        first = where(in_0, 0, where(n2 < 0, 3, where(n3 < 0, 6, 9)))
-    bits = sources >> first & 7
-    return where(n > 1, 2, NTH_3 >> ((n & 1) << 4 | bits << 1) & 3) + first
+        n_9 = n_6 - (COUNT_3 >> ((sources >> 6 & 7) << 1) & 3)
+        in_6 = n_9 < 0
+        n = unsigned_min(unsigned_min(n, n_3), unsigned_min(n_6, n_9))
+        first = where(in_0, 0, where(in_3, 3, where(in_6, 6, 9)))
+        tiles_0 = where(in_6, get(t, tiles + 6), get(t, tiles + 9))
+        tiles_0 = where(in_0, get(t, tiles), where(in_3, get(t, tiles + 3), tiles_0))
+        tiles_1 = where(in_0, get(t, tiles + 1), where(in_3, get(t, tiles + 4), get(t, tiles + 7)))
+        tiles_2 = where(in_0, get(t, tiles + 2), where(in_3, get(t, tiles + 5), get(t, tiles + 8)))
+    three = sources >> first & 7
+    nth = where(n > 1, 2, NTH_3 >> ((n & 1) << 4 | three << 1) & 3)
+    return first + nth, where(nth == 0, tiles_0, where(nth == 1, tiles_1, tiles_2))
 
 
 @inline
@@ -247,53 +266,39 @@ def play(t, g, p, ply):
     players = t.size.players
     offered = get(t, g + OFFERED)
     active = offered != 0
-    line_0, line_1, line_2, line_3, line_4 = (
-        get(t, p + LINE),
-        get(t, p + LINE + 1),
-        get(t, p + LINE + 2),
-        get(t, p + LINE + 3),
-        get(t, p + LINE + 4),
-    )
-    # the number of the move: line by line, the floor last
+    line_0 = get(t, p + LINE)
+    line_1 = get(t, p + LINE + 1)
+    line_2 = get(t, p + LINE + 2)
+    line_3 = get(t, p + LINE + 3)
+    line_4 = get(t, p + LINE + 4)
+    # the line: moves are numbered line by line, the floor last
     sum_0 = field_sum(offered & line_0)
     sum_1 = field_sum(offered & line_1) + sum_0
     sum_2 = field_sum(offered & line_2) + sum_1
     sum_3 = field_sum(offered & line_3) + sum_2
     sum_4 = field_sum(offered & line_4) + sum_3
     number = below(word(get(t, g + DRAW_X), get(t, g + DRAW_Y), ply), sum_4 + field_sum(offered))
-    over_0, over_1, over_2, over_3, over_4 = (
-        number - sum_0,
-        number - sum_1,
-        number - sum_2,
-        number - sum_3,
-        number - sum_4,
-    )
-    to_0, to_1, to_2, to_3, to_4 = over_0 < 0, over_1 < 0, over_2 < 0, over_3 < 0, over_4 < 0  # or to an earlier one
-    number = unsigned_min(
-        unsigned_min(unsigned_min(number, over_0), unsigned_min(over_1, over_2)), unsigned_min(over_3, over_4)
-    )
-    allowed = where(
-        to_0, line_0, where(to_1, line_1, where(to_2, line_2, where(to_3, line_3, where(to_4, line_4, -1))))
-    )
-    line_shift = all_ones(to_0) + all_ones(to_1) + all_ones(to_2) + all_ones(to_3) + all_ones(to_4) + 5 << 2
-    # the color
-    sums = (offered & allowed) * ONES
-    above = fields_at_most(sums, number, players)
-    field = 30 - ((above << 2) + (above << 1) & 63)
+    n_1, n_2, n_3, n_4, n_5 = number - sum_0, number - sum_1, number - sum_2, number - sum_3, number - sum_4
+    to_0, to_1, to_2, to_3, to_4 = n_1 < 0, n_2 < 0, n_3 < 0, n_4 < 0, n_5 < 0  # to that line or an earlier one
+    number = unsigned_min(unsigned_min(unsigned_min(number, n_1), unsigned_min(n_2, n_3)), unsigned_min(n_4, n_5))
+    allowed = where(to_3, line_3, where(to_4, line_4, -1))
+    allowed = where(to_0, line_0, where(to_1, line_1, where(to_2, line_2, allowed)))
+    line_shift = where(to_0, 0, where(to_1, 4, where(to_2, 8, where(to_3, 12, where(to_4, 16, 20)))))
+    # the color: moves to one line are numbered color by color
+    sums = (offered & allowed) * UNITS
+    above = fields_above(sums, number, players)  # the color is the first of these, or the last of all
+    color = COLOR_COUNT - 1 - above
+    field = FIELD_4 - ((above << 2) + (above << 1))
     color_field = FIELD << field
-    color = 5 - (above & 7)
     number = number - ((sums << FIELD_BITS) >> field & FIELD)
-    # the source
+    # the source: moves of one color to one line are numbered source by source
     low = get(t, g + SOURCES_LOW)
     high = get(t, g + SOURCES_HIGH)
     shift = SOURCES_SHIFT >> (color << 2) + color & 31
     in_high = color > LOW_COLORS - 1
-    source = nth_source(where(in_high, high, low) >> shift & COLOR_SOURCES, number, players)
+    source, tiles = find_source(t, g, where(in_high, high, low) >> shift & COLOR_SOURCES, number)
     from_center = (source == 0) & active
     center = get(t, g + TILES)
-    tiles = center
-    for s in range(1, 2 * players + 2):
-        tiles = where(source == s, get(t, g + TILES + s), tiles)
     tiles = where(active, tiles, 0)
     count = tiles >> field & FIELD
     rest = tiles & ~color_field
@@ -302,15 +307,10 @@ def play(t, g, p, ply):
     fewer = (color_field & ONES) + where(from_center, 0, in_both >> FIELD_BITS - 1)
     put(t, g + OFFERED, offered - where(active, fewer, 0))
     put(t, g + TILES, where(from_center, 0, center) + rest)
+    here = SOURCE_ONES << source  # what was here is in the center now, but for the color taken
     taken = 1 << shift
-    put(
-        t, g + SOURCES_LOW, (low >> source & SOURCE_ONES & ~where(in_high, 0, taken)) | (low & ~(SOURCE_ONES << source))
-    )
-    put(
-        t,
-        g + SOURCES_HIGH,
-        (high >> source & SOURCE_ONES & ~where(in_high, taken, 0)) | (high & ~(SOURCE_ONES << source)),
-    )
+    put(t, g + SOURCES_LOW, (low >> source & SOURCE_ONES & ~where(in_high, 0, taken)) | (low & ~here))
+    put(t, g + SOURCES_HIGH, (high >> source & SOURCE_ONES & ~where(in_high, taken, 0)) | (high & ~here))
     # the line
     rooms = get(t, p + ROOM)
     room = rooms >> line_shift & NIBBLE
@@ -357,10 +357,11 @@ def tile_line(t, p, line, rooms, colors, wall, points, held):
     # fields of the colors that the row lacks: its columns, turned back into colors, are spread over the fields
     missing = row ^ ROW_0
     missing = (missing >> line | missing << WALL_SIZE - line) & ROW_0
-    missing = missing * COLUMN_0 & ONES  # bit c, 5c further up, is field c
+    missing = missing * (COLUMN_0 << FIELD_0) & ONES  # bit c, 5c further up, is field c
     put(t, p + LINE + line, where(full, (missing << FIELD_BITS) - missing, get(t, p + LINE + line)))
     rooms = rooms | where(full, (line + 1) << 4 * line, 0)
-    held = held + (ONES - missing) + ((line + 1) - (rooms >> 4 * line & NIBBLE) << (color << 2) + (color << 1))
+    in_line = (line + 1) - (rooms >> 4 * line & NIBBLE)
+    held = held + (ONES - missing) + (in_line << (color << 2) + (color << 1) + FIELD_0)
     return rooms, wall, points, held
 
 
@@ -371,11 +372,8 @@ def tile_player(t, p, held):
     colors = get(t, p + COLOR)
     wall = get(t, p + WALL)
     points = fill(rooms, 0)
-    rooms, wall, points, held = tile_line(t, p, 0, rooms, colors, wall, points, held)
-    rooms, wall, points, held = tile_line(t, p, 1, rooms, colors, wall, points, held)
-    rooms, wall, points, held = tile_line(t, p, 2, rooms, colors, wall, points, held)
-    rooms, wall, points, held = tile_line(t, p, 3, rooms, colors, wall, points, held)
-    rooms, wall, points, held = tile_line(t, p, 4, rooms, colors, wall, points, held)
+    for line in range(LINE_COUNT):
+        rooms, wall, points, held = tile_line(t, p, line, rooms, colors, wall, points, held)
     cells = unsigned_min(get(t, p + FLOOR_USED) & MARKER_FLAG - 1, FLOOR_CELLS)
     lost = PENALTY >> (cells << 2) & NIBBLE
     put(t, p + ROOM, rooms)
@@ -455,29 +453,27 @@ def put_factory(t, g, source, below_counts, last_count, offered, low, high):
     """
     counts = below_counts - (below_counts << 8)
     counts = (
-        (counts & FIELD)
-        | (counts >> 2 & FIELD << FIELD_BITS)
-        | (counts >> 4 & FIELD << 2 * FIELD_BITS)
-        | (counts >> 6 & FIELD << 3 * FIELD_BITS)
-        | (last_count - (below_counts >> 24)) << LAST_FIELD
+        (counts & FIELD) << FIELD_0
+        | (counts & FIELD << 8)
+        | (counts & FIELD << 16) >> 2
+        | (counts & FIELD << 24) >> 4
+        | last_count - (below_counts >> 24) << FIELD_4
     )
     put(t, g + TILES + source, counts)
-    some = counts + ALMOST_HALVES >> FIELD_BITS - 1 & ONES
-    low = low | (some & 1 | (some & 1 << 6) << 4 | (some & 1 << 12) << 8) << source
-    high = high | (some >> 18 & 1 | some >> 14 & 1 << 10) << source
+    some = counts + ALMOST_HALVES >> FIELD_BITS - 1 & ONES  # bits 2, 8, 14, 20 and 26
+    low = low | (some >> 2 & 1 | (some & 1 << 8) << 2 | (some & 1 << 14) << 6) << source
+    high = high | (some >> 20 & 1 | some >> 16 & 1 << 10) << source
     return offered + some, low, high
 
 
 @inline
 def as_bytes(counts):
-    """Fields as cumulative bytes: byte c is the sum of the fields 0 to c, for c up to 3."""
+    """Fields as cumulative bytes: byte c is the sum of the fields 0 to c, for c up to 3; and the sum of all."""
     apart = (
-        (counts & FIELD)
-        | (counts & FIELD << FIELD_BITS) << 2
-        | (counts & FIELD << 2 * FIELD_BITS) << 4
-        | (counts & FIELD << 3 * FIELD_BITS) << 6
+        (counts >> FIELD_0 & FIELD) | (counts & FIELD << 8) | (counts & FIELD << 14) << 2 | (counts & FIELD << 20) << 4
     )
-    return apart * BYTE_ONES
+    cumulative = apart * BYTE_ONES
+    return cumulative, (cumulative >> 24) + (counts >> FIELD_4)
 
 
 @inner
@@ -489,21 +485,20 @@ def deal(t, g):
     counter, step = round_stream(get(t, g + DEAL_LOW), get(t, g + DEAL_HIGH), round_number)
     bag = get(t, g + BAG)
     bag_count = get(t, g + BAG_COUNT)
-    in_game = TILES_PER_COLOR * ONES - get(t, g + HELD)  # what the bag and the lid hold
-    lid = as_bytes(in_game) - bag
-    in_game_count = (as_bytes(in_game) >> 24) + (in_game >> LAST_FIELD)
+    on_no_board, supply = as_bytes(TILES_PER_COLOR * ONES - get(t, g + HELD))  # what the bag and the lid hold
+    lid = on_no_board - bag
     none = fill(bag, 0)
     offered, low, high = none, none, none
-    supply = bag_count  # tiles that could be dealt in this round before the next refill
+    until_refill = bag_count  # tiles that can be dealt in this round before the bag is empty
     drawn = 0
     for source in range(1, factories + 1):
         counts = none
-        on_factory = unsigned_min(signed_max(in_game_count - drawn, 0), FACTORY_TILES)
+        on_factory = unsigned_min(signed_max(supply - drawn, 0), FACTORY_TILES)
         for _ in range(FACTORY_TILES):
-            empty = bag_count == drawn  # once a round: later what is left is in_game_count - drawn
+            empty = bag_count == drawn  # at one draw of the round, or at none
             bag = bag + where(empty, lid, 0)
-            supply = where(empty, in_game_count, supply)
-            index = below(counter_word(counter), signed_max(supply - drawn, 0))
+            until_refill = where(empty, supply, until_refill)
+            index = below(counter_word(counter), signed_max(until_refill - drawn, 0))
             counter = counter + step
             drawn += 1
             # a 1 in the byte of each color whose cumulative count is above the index: the color's own and all later
@@ -511,9 +506,9 @@ def deal(t, g):
             bag = bag - ones
             counts = counts + ones
         offered, low, high = put_factory(t, g, source, counts, on_factory, offered, low, high)
-    put(t, g + SHORT, get(t, g + SHORT) | where(in_game_count < drawn, 1, 0))
+    put(t, g + SHORT, get(t, g + SHORT) | where(supply < drawn, 1, 0))
     put(t, g + BAG, bag)
-    put(t, g + BAG_COUNT, signed_max(supply - drawn, 0))
+    put(t, g + BAG_COUNT, signed_max(until_refill - drawn, 0))
     put(t, g + OFFERED, offered)
     put(t, g + SOURCES_LOW, low)
     put(t, g + SOURCES_HIGH, high)
@@ -522,38 +517,34 @@ def deal(t, g):
 
 
 # ---------------------------------------------------------------------------------------- games that end and begin
-@inline
-def put_start(t, word, value):
-    """Set a word of the start to an int."""
-    put(t, START + word, fill(get(t, START + word), value))
-
-
 @inner
-def lay_out_start(t, run):
+def lay_out_start(t, run, books):
     """Translate the state that every game starts from. Slot 0 is the seat to act, or seat 0 if the starter rotates."""
     start, players = run.start, t.size.players
+    one = section(books, ONE_START, GROUP_WORDS)
     turn = 0 if run.first_rotates else start[layout.TURN]
-    put_start(t, ROUND, start[layout.ROUND])
-    put_start(t, PLIES, start[layout.PLIES] + start[layout.ROUND_PLIES])
-    put_start(t, SHORT, start[layout.SHORT])
-    put_start(t, SEAT, turn)
+    one[ROUND] = start[layout.ROUND]
+    one[PLIES] = start[layout.PLIES] + start[layout.ROUND_PLIES]
+    one[SHORT] = start[layout.SHORT]
+    one[SEAT] = turn
     offering = start[layout.PHASE] != layout.PHASE_DEAL
-    put_start(t, AGAIN, (start[layout.STARTER] - turn + players) % players if offering else 0)
-    put_start(t, BAG, start[layout.BAG])
-    put_start(t, BAG_COUNT, start[layout.BAG] >> 32)
-    put_start(t, MARKER, start[layout.MARKER])
+    one[AGAIN] = (start[layout.STARTER] - turn + players) % players if offering else 0
+    one[BAG] = start[layout.BAG]
+    one[BAG_COUNT] = start[layout.BAG] >> 32
+    one[MARKER] = start[layout.MARKER]
     pairs = start[layout.PAIRS]
-    put_start(t, SOURCES_LOW, pairs & (1 << LOW_COLORS * SOURCE_COUNT) - 1)
-    put_start(t, SOURCES_HIGH, pairs >> LOW_COLORS * SOURCE_COUNT)
+    one[SOURCES_LOW] = pairs & (1 << LOW_COLORS * SOURCE_COUNT) - 1
+    one[SOURCES_HIGH] = pairs >> LOW_COLORS * SOURCE_COUNT
     offered = 0
     for color in range(COLOR_COUNT):
-        offered += popcount(pairs >> SOURCE_COUNT * color & COLOR_SOURCES) << FIELD_BITS * color
-    put_start(t, OFFERED, offered)
+        offered += popcount(pairs >> SOURCE_COUNT * color & COLOR_SOURCES) << FIELD_0 + FIELD_BITS * color
+    one[OFFERED] = offered
     for source in range(SOURCE_COUNT):
         tiles = 0
         for color in range(COLOR_COUNT):
-            tiles += (start[layout.OFFER + source] >> 8 * color & 255) << FIELD_BITS * color
-        put_start(t, TILES + source, tiles)
+            byte = COLOR_COUNT * source + color
+            tiles += (start[layout.OFFER + (byte >> 3)] >> 8 * (byte & 7) & 255) << FIELD_0 + FIELD_BITS * color
+        one[TILES + source] = tiles
     held = 0
     for slot in range(players):
         seat = layout.SEATS + (turn + slot) % players * layout.PLAYER_WORDS
@@ -566,30 +557,43 @@ def lay_out_start(t, run):
             color = start[seat + layout.LINE_COLOR] >> 8 * line & 255
             rooms |= room << 4 * line
             colors |= color << 4 * line
-            held += line + 1 - room << FIELD_BITS * color
+            held += line + 1 - room << FIELD_0 + FIELD_BITS * color
             allowed = 0
             for c in range(COLOR_COUNT):
                 on_wall = wall & COLOR_CELLS[c] & ROW_0 << WALL_SIZE * line
-                held += (on_wall != 0) << FIELD_BITS * c
+                held += (on_wall != 0) << FIELD_0 + FIELD_BITS * c
                 if (on_wall == 0 and room == line + 1) or (c == color and 0 < room <= line):
-                    allowed |= FIELD << FIELD_BITS * c
-            put_start(t, p + LINE + line, allowed)
-        put_start(t, p + ROOM, rooms)
-        put_start(t, p + COLOR, colors)
-        put_start(t, p + WALL, wall)
-        put_start(t, p + SCORE, start[seat + layout.SCORE])
-        put_start(t, p + PLACED, start[seat + layout.PLACED])
-        put_start(t, p + LOST, start[seat + layout.LOST])
-        put_start(t, p + FLOOR_USED, start[seat + layout.FLOOR_USED])
-    put_start(t, HELD, held)
+                    allowed |= FIELD << FIELD_0 + FIELD_BITS * c
+            one[p + LINE + line] = allowed
+        one[p + ROOM] = rooms
+        one[p + COLOR] = colors
+        one[p + WALL] = wall
+        one[p + SCORE] = start[seat + layout.SCORE]
+        one[p + PLACED] = start[seat + layout.PLACED]
+        one[p + LOST] = start[seat + layout.LOST]
+        one[p + FLOOR_USED] = start[seat + layout.FLOOR_USED]
+    one[HELD] = held
+    zero = fill(get(t, START), 0)
+    for i in range(GROUP_WORDS):
+        put(t, START + i, zero + one[i])
 
 
 @inline
-def copy_start(t, g, first, after):
-    """Set the words from `first` to before `after` to those of the start, in the lanes whose game is over."""
-    fresh = get(t, g + END) != END_NONE
-    for i in range(first, after):
-        put(t, g + i, where(fresh, get(t, START + i), get(t, g + i)))
+def take_start(t, g, i):
+    """Set a word to that of the start in the lanes whose game is over."""
+    put(t, g + i, where(get(t, g + END) != END_NONE, get(t, START + i), get(t, g + i)))
+
+
+@inline
+def copy_start(t, g, with_offer):
+    """Let the lanes whose game is over be as the start is; `with_offer`: the tiles to take, too."""
+    for i in range(FIRST_WORD, OFFER_WORD):
+        take_start(t, g, i)
+    if with_offer:
+        for i in range(OFFER_WORD, PLAYERS):
+            take_start(t, g, i)
+    for i in range(PLAYERS, PLAYERS + t.size.players * PLAYER_WORDS):
+        take_start(t, g, i)
 
 
 @inline
@@ -606,7 +610,7 @@ def write_result(t, g, i, run, column):
         wall = get_one(t, p + WALL, i)
         rows = complete_rows(wall)
         columns = complete_columns(wall)
-        colors = 0
+        colors = np.int64(0)
         for color in range(COLOR_COUNT):
             colors += wall & COLOR_CELLS[color] == COLOR_CELLS[color]
         at = (OUT_SEATS + seat * OUT_SEAT_ROWS) * stride + column
@@ -635,16 +639,28 @@ def set_keys(t, g, i, run, number):
 
 # What is kept of the run and of each group beside its lanes, int64.
 BEGUN = 0  # games of the run that have begun
-BOOKS = 1  # the groups' books, BOOK_WORDS + lanes words each:
+ONE_START = 1  # [GROUP_WORDS] the start, before it is spread over the lanes
+BOOKS = ONE_START + GROUP_WORDS  # the groups' books, COLUMNS + lanes words each:
 LIVE, PLY, PLAYER, COLUMNS = range(4)
 # LIVE: lanes with a game. PLY: the next move of the round. PLAYER: where its player's words begin, in the group.
 # COLUMNS [lanes]: the column of each lane's game in the results, -1: none (such a lane plays on unseen).
 
 
 @inner
+def rotate_starters(t, g, run, books, book, ended):
+    """In the lanes of new games (a bit a lane), let seat (game mod players) be in slot 0, where seat 0 is now."""
+    none = fill(get(t, g + END), 0)
+    put(t, g + AGAIN, none)  # a word that is free here
+    for i in range(t.size.lanes):
+        if ended >> i & 1:
+            put_one(t, g + AGAIN, i, (run.first_game + books[book + COLUMNS + i]) % t.size.players)
+    move_slots(t, g, get(t, g + AGAIN))
+    put(t, g + AGAIN, none)
+
+
+@inner
 def next_round(t, g, run, books, book, ended):
     """Put new games in place of those that have ended (a bit a lane), deal, and open the round's stream of moves."""
-    start, players = run.start, t.size.players
     remaining = ended
     while remaining != 0:
         i = trailing_zeros(remaining)
@@ -660,24 +676,17 @@ def next_round(t, g, run, books, book, ended):
             column = -1
             books[book + LIVE] -= 1
         books[book + COLUMNS + i] = column
-    dealing = start[layout.PHASE] == layout.PHASE_DEAL
-    if ended != 0 and dealing:
-        copy_start(t, g, FIRST_WORD, OFFER_WORD)
-        copy_start(t, g, PLAYERS, PLAYERS + players * PLAYER_WORDS)
+    offering = run.start[layout.PHASE] != layout.PHASE_DEAL
+    if ended != 0 and not offering:
+        copy_start(t, g, offering)
         if run.first_rotates:
-            starter = fill(get(t, g + END), 0)
-            put(t, g + AGAIN, starter)
-            for i in range(t.size.lanes):
-                if ended >> i & 1:
-                    put_one(t, g + AGAIN, i, (run.first_game + books[book + COLUMNS + i]) % players)
-            move_slots(t, g, get(t, g + AGAIN))
-            put(t, g + AGAIN, starter)
+            rotate_starters(t, g, run, books, book, ended)
     deal(t, g)
-    if ended != 0 and not dealing:
-        copy_start(t, g, FIRST_WORD, PLAYERS + players * PLAYER_WORDS)
+    if ended != 0 and offering:  # over what these lanes were dealt
+        copy_start(t, g, offering)
     x, y = round_stream(get(t, g + POLICY_LOW), get(t, g + POLICY_HIGH), get(t, g + ROUND))
-    if ended != 0 and not dealing:  # the start may lie some plies into its round
-        x = x + where(get(t, g + END) != END_NONE, start[layout.ROUND_PLIES] * y, 0)
+    if ended != 0 and offering:  # the start may lie some plies into its round
+        x = x + where(get(t, g + END) != END_NONE, run.start[layout.ROUND_PLIES] * y, 0)
     put(t, g + DRAW_X, x)
     put(t, g + DRAW_Y, y)
 
@@ -722,7 +731,7 @@ def lockstep_games(start, size, groups, rotations, first_rotates, seed, first_ga
     t = Table(words(memory), size)
     run = Run(words(start), seed, rotations, rotating, first_game, count, words(out), stride)
     books = words(books)
-    lay_out_start(t, run)
+    lay_out_start(t, run, books)
     books[BEGUN] = 0
     live_groups = 0
     for group in range(groups):
