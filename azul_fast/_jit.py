@@ -11,8 +11,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +23,10 @@ import numba
 from numba.core import caching
 
 PACKAGE = Path(__file__).parent
+KERNEL_PARTS = ("_jit.py", "rules.py", "engine", "policies", "search")  # compiled, or constants in what is compiled
 SWITCHES = ("AZUL_FAST_NO_PDEP", "NUMBA_BOUNDSCHECK", "NUMBA_OPT", "NUMBA_DEBUGINFO")  # change what is compiled
+
+UNUSED_SECONDS = 30 * 24 * 3600  # after which compiled kernels are forgotten
 
 # No `parallel=True`: `nogil` kernels over chunks in a thread pool scale as well and have no threading layer to abort.
 FLAGS = {"nogil": True, "error_model": "numpy"}
@@ -34,7 +39,7 @@ def source_hash() -> str:
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(PACKAGE.rglob("*.py")):
         text = path.read_bytes()
-        if b"azul_fast._jit" in text or path.name in ("_jit.py", "rules.py", "layout.py"):
+        if path.relative_to(PACKAGE).parts[0] in KERNEL_PARTS or b"azul_fast._jit" in text:
             digest.update(f"{path.relative_to(PACKAGE)}\0{len(text)}\0".encode() + text)
     for name in SWITCHES:
         digest.update(f"{name}={os.environ.get(name, '')}\0".encode())
@@ -50,6 +55,16 @@ def _writable(folder: Path) -> bool:
         return False
 
 
+def _forget_old(base: Path) -> None:
+    """Remove the folders of kernels that nobody has used for long: each edit of a kernel starts a new one."""
+    for folder in base.glob("*-py*"):
+        try:
+            if time.time() - folder.stat().st_mtime > UNUSED_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
+        except OSError:  # another process was faster
+            continue
+
+
 @functools.cache
 def cache_folder() -> Path | None:
     """Where compiled kernels are kept, or None where nothing can be written."""
@@ -59,6 +74,8 @@ def cache_folder() -> Path | None:
     for base in bases:
         folder = base / f"{source_hash()}-py{sys.version_info[0]}{sys.version_info[1]}"
         if _writable(folder):
+            os.utime(folder)
+            _forget_old(base)
             return folder
     warnings.warn(
         f"azul_fast: no cache for compiled kernels (tried {', '.join(map(str, bases))}): "
@@ -125,7 +142,13 @@ class _KernelCache(caching.FunctionCache):
 
     def save_overload(self, sig, data):
         try:
-            super().save_overload(sig, data)
+            try:
+                super().save_overload(sig, data)
+            except OSError:
+                raise
+            except Exception:  # a damaged index, which numba reads before it adds to it: begin it anew
+                os.unlink(self._cache_file._index_path)
+                super().save_overload(sig, data)
         except OSError as error:
             warnings.warn(f"azul_fast: compiled kernel not cached: {error}", RuntimeWarning, stacklevel=2)
 
