@@ -1,13 +1,27 @@
-"""`search`: alpha-beta against plain minimax, legal answers in every variant, and nothing hidden."""
+"""`search` and `mcts`: against plain minimax, legal answers in every variant, and nothing hidden."""
 
 import functools
 import random
+import subprocess
+import sys
+from pathlib import Path
 
+import numpy as np
 import playouts
 import pytest
 from referee import Referee
 
 import azul_fast as az
+from azul_fast._jit import inner, kernel
+from azul_fast.engine.layout import FREE_WALL, PAIRS, TURN
+from azul_fast.engine.moves import seat_words
+from azul_fast.engine.words import words
+from azul_fast.position import parse_position
+from azul_fast.search import alphabeta as ab
+from azul_fast.search.evaluation import board_key, board_worth
+from azul_fast.search.weights import WEIGHTS
+
+ENDINGS = Path(__file__).parent / "endings"
 
 
 def value(game, seat):
@@ -33,17 +47,17 @@ def minimax(game, seat, known):
 
 
 @functools.cache
-def late_positions(count):
-    """Positions of two players with few moves left in a round that is the last, whatever is played."""
+def late_positions(count, last=True, most_places=3, players=2, wall="fixed"):
+    """Positions with few moves left in a round; if `last`, it is the last, whatever is played."""
     found = []
     for seed in range(10_000):
         rng = random.Random(seed)
-        last_round = rng.randrange(1, 6)
-        for game in playouts.playout(2, "fixed", rng.choice(("lid", "removed")), seed, last_round):
-            if game.phase == "offer" and game.round == last_round:
-                moves = len(game.legal_moves())
+        round_number = rng.randrange(1, 6)
+        cap = round_number if last else 100
+        for game in playouts.playout(players, wall, rng.choice(("lid", "removed")), seed, cap):
+            if game.phase == "offer" and game.round == round_number:
                 places = sum(len(set(place) - {"*"}) for place in [game.center, *game.factories])
-                if moves > 1 and places <= rng.randrange(2, 5):
+                if len(game.legal_moves()) > 1 and places <= rng.randrange(2, most_places + 1):
                     found.append(game.to_text())
                     break
         if len(found) == count:
@@ -53,7 +67,7 @@ def late_positions(count):
 
 def test_alpha_beta_is_minimax():
     """Every move of `search` keeps the value that the referee's minimax gives the position."""
-    for text in late_positions(200):
+    for text in late_positions(120):
         referee = Referee.from_text(text)
         known = {}
         best = minimax(referee, referee.turn, known)
@@ -62,9 +76,175 @@ def test_alpha_beta_is_minimax():
         assert minimax(after, referee.turn, known) == best, text
 
 
+def test_endings():
+    """Endings that greedy plays wrong, solved by the referee (`scripts/make_endings.py`): at least 95% are found."""
+    lines = (ENDINGS / "two_players.txt").read_text().splitlines()
+    assert len(lines) >= 100
+    found = 0
+    for line in lines:
+        text, _, best = line.split("\t")
+        assert not set(Referee.from_text(text).choices("greedy")) & set(best.split()), text
+        found += az.choose(az.Game.from_text(text, deals="given"), "search:nodes=20000") in best.split()
+    assert found >= 0.95 * len(lines)
+
+
+def test_solutions_of_endings():
+    """Some of the endings, solved again."""
+    for line in random.Random(1).sample((ENDINGS / "two_players.txt").read_text().splitlines(), 4):
+        text, margin, best = line.split("\t")
+        referee = Referee.from_text(text)
+        known, values = {}, {}
+        for move in referee.legal_moves():
+            after = referee.copy()
+            after.play(move)
+            values[move] = minimax(after, referee.turn, known)[1]
+        assert max(values.values()) == int(margin)
+        assert [move for move, value in values.items() if value == int(margin)] == best.split()
+
+
+# --------------------------------------------------------------------------------- against a search without its tables
+@inner
+def plain(state, memory, weights, ply):
+    """Value for the seat that searches, by minimax over all moves to the end of the round."""
+    if state[PAIRS] == 0:
+        return ab.table_value(state, memory, weights)
+    count = ab.list_moves(state, memory, weights, ply, np.int64(-1))
+    moves = ab.FRAMES + ply * ab.FRAME + ab.SAVED
+    own = state[TURN] == memory[ab.ROOT]
+    best = np.int64(-(1 << 40) if own else 1 << 40)
+    for i in range(count):
+        action = memory[moves + i] & ((1 << ab.ORDER_BITS) - 1)
+        ab.play(state, memory, ply, action)
+        value = plain(state, memory, weights, ply + 1)
+        ab.take_back(state, memory, ply, action)
+        best = max(best, value) if own else min(best, value)
+    return best
+
+
+@kernel
+def solve_twice(state, memory, spare, out):
+    """Solve a round by `best_action` and by `plain`, and look at what the table says two plies on."""
+    st, mem, other = words(state), words(memory), words(spare)
+    weights = ab.round_weights(st, words(WEIGHTS))
+    ab.best_action(st, mem, np.int64(len(memory)), weights, np.int64(1) << 40, np.int64(0))
+    out[0] = mem[ab.BEST_VALUE]
+    ab.begin(st, other, np.int64(len(spare)))
+    for i in range(ab.SOURCE_COUNT):
+        other[ab.TWINS + i] = 0
+    out[1] = plain(st, other, weights, np.int64(0))
+    frame = ab.FRAMES + ab.SAVED
+    count = ab.list_moves(st, other, weights, np.int64(0), np.int64(-1))
+    for i in range(count):
+        first = other[frame + i] & 1023
+        ab.play(st, other, 0, first)
+        replies = np.int64(0)
+        if st[PAIRS] != 0:
+            replies = ab.list_moves(st, other, weights, np.int64(1), np.int64(-1))
+        for j in range(replies):
+            second = other[frame + ab.FRAME + j] & 1023
+            ab.play(st, other, 1, second)
+            hashed = ab._hash(st, other)
+            slot = ab.TABLE + 2 * (hashed & mem[ab.TABLE_MASK])
+            if st[PAIRS] != 0 and mem[slot] == hashed and (mem[slot + 1] >> 9 & 63) == ab.SOLVED:
+                out[2] += 1
+                found, bound = mem[slot + 1] >> 32, mem[slot + 1] >> 15 & 3
+                value = plain(st, other, weights, np.int64(2))
+                if st[TURN] != other[ab.ROOT]:
+                    value = -value
+                right = found == value if bound == 1 else (found <= value if bound == 2 else found >= value)
+                out[3] += not right
+            ab.take_back(st, other, 1, second)
+        ab.take_back(st, other, 0, first)
+    # the boards' table: whatever stands in it is what the board is worth
+    for slot in range(ab.BOARDS, ab.TABLE, 2):
+        if mem[slot] != 0:
+            seat, key = mem[slot] >> 48 & 3, mem[slot] & ((1 << 48) - 1)
+            out[4] += board_worth(seat_words(st, seat), key, st[FREE_WALL], weights) != mem[slot + 1]
+    out[4] += board_key(seat_words(st, st[TURN])) == 0
+
+
+@pytest.mark.parametrize(("players", "wall"), [(2, "fixed"), (2, "free"), (3, "fixed")])
+def test_tables_change_nothing(players, wall):
+    """Values agree with minimax without tables and with every factory tried; so does each entry two plies on."""
+    hits = 0
+    for text in late_positions(60, last=False, most_places=5, players=players, wall=wall):
+        state = parse_position(text)
+        before = state.copy()
+        out = np.zeros(5, np.int64)
+        solve_twice(state, np.zeros(ab.MEMORY, np.int64), np.zeros(ab.MEMORY, np.int64), out)
+        assert out[0] == out[1] and not out[3] and not out[4], (text, out)
+        assert (state == before).all()
+        hits += out[2]
+    assert hits > 100
+
+
+def test_mcts_comes_to_the_exact_value():
+    """Where the round that ends the game has few moves left, many playouts find a move that keeps minimax's value."""
+    for text in late_positions(120)[:12]:
+        referee = Referee.from_text(text)
+        known = {}
+        best = minimax(referee, referee.turn, known)
+        after = referee.copy()
+        after.play(az.choose(az.Game.from_text(text, deals="given"), "mcts:playouts=100000:policy=random"))
+        assert minimax(after, referee.turn, known) == best, text
+
+
+# ---------------------------------------------------------------------------------------------- what it may not look at
+@pytest.mark.parametrize("policy", ["search:nodes=2000", "mcts:playouts=100", "mcts:playouts=100:rounds=0"])
+def test_it_does_not_know_the_coming_deals(policy):
+    """Games that look alike and are dealt other tiles later: the answers are the same, for each word of the policy."""
+    text = "azul1 c2 BBRK,YYWW,BYRK,RRRW,BKKW * {0};{0} b16.17.15.16.16 l0.0.0.0.0 t0 s0 r1 offer"
+    text = text.format("0:...../...../...../...../.....:-,-,-,-,-:-")
+    for seed in range(5):
+        games = [az.Game.from_text(text, seed=deals) for deals in range(5)]
+        assert len({az.choose(game, policy, seed) for game in games}) == 1
+
+
+POLICIES = ["search:nodes=50", "search:depth=2", "mcts:playouts=30", "mcts:playouts=10:policy=random:rounds=0"]
+
+
 @pytest.mark.parametrize(("players", "wall", "overflow"), playouts.VARIANTS)
 def test_its_moves_are_legal(players, wall, overflow):
     """An illegal answer stops a game with an error; every variant is played to the end."""
-    policies = ["search:nodes=50", "search:depth=2", "greedy", "random"][:players]
     rules = az.Rules(players=players, wall=wall, overflow=overflow)
-    assert az.simulate(games=3 * players, rules=rules, policies=policies, seed=5, threads=1, rotate=True)
+    for first in (0, 4 - players):
+        policies = POLICIES[first : first + players]
+        assert az.simulate(games=players, rules=rules, policies=policies, seed=5, threads=1, rotate=True)
+
+
+def test_a_game_goes_as_its_moves_are_chosen_one_by_one():
+    """A move depends on the position and the word alone, not on what was searched before."""
+    from azul_fast.batch import describe
+    from azul_fast.trace import trace
+
+    policies = ("search:nodes=300", "mcts:playouts=20")
+    batch = trace(describe(2, az.Rules(), policies, seed=3), 1)
+    game = az.Game(az.Rules(), seed=3, game=1)
+    while not game.is_over:
+        game.play(az.choose(game, policies[game.turn], seed=3))
+    assert game.history == batch.history
+
+
+def test_kernels_are_loaded_from_the_cache():
+    """In a new process: numba aborts on a cached function that calls itself with other types."""
+    code = "import azul_fast as az; print(az.choose(az.Game(seed=1), 'search:nodes=100'))"
+    here = az.choose(az.Game(seed=1), "search:nodes=100")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == here
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("search:nodes=0", "nodes is a whole number from 1 on, not 0"),
+        ("search:depth=1.5", "depth is a whole number from 0 on, not 1.5"),
+        ("search:playouts=5", "policy search has the parameters nodes, depth, not 'playouts'"),
+        ("mcts:playouts=0", "playouts is a whole number from 1 on, not 0"),
+        ("mcts:policy=3", "policy is random, tidy, greedy or 0 to 2"),
+        ("mcts:policy=best", "parameters are written name=number, not 'policy=best'"),
+    ],
+)
+def test_bad_budgets(text, message):
+    with pytest.raises(az.AzulError) as error:
+        az.choose(az.Game(seed=1), text)
+    assert message in str(error.value)

@@ -95,8 +95,9 @@ BEST = 5  # the best move at the root so far
 BEST_VALUE = 6
 ROOT = 7  # the seat that searches
 REACHED = 8  # depth of the last whole iteration
-FACTORY_SUM = 9  # sum of the hashes of the factories that are still there
-FACTORY_HASH = 10  # [source]
+TABLE_MASK = 9  # of the slots in use, less one: a small search keeps to what the processor's caches hold
+FACTORY_SUM = 10  # sum of the hashes of the factories that are still there
+FACTORY_HASH = 11  # [source]
 TWINS = FACTORY_HASH + SOURCE_COUNT  # [source] the factories before it that hold the same tiles, as bits
 KILLERS = TWINS + SOURCE_COUNT  # [ply, 2]
 MAX_PLIES = 4 * MAX_FACTORIES  # of a round
@@ -107,9 +108,10 @@ FRAME = SAVED + MAX_MOVES
 BOARDS = FRAMES + (MAX_PLIES + 1) * FRAME  # [slot, 2]: key with marks, packed worth
 BOARD_BITS = 13
 TABLE = BOARDS + (2 << BOARD_BITS)  # [slot, 2]: hash, entry
-TABLE_BITS = 16
+TABLE_BITS = 18
 MEMORY = TABLE + (2 << TABLE_BITS)
 
+_LEAST_SLOTS = 1 << 10
 _MARKS = 1 << 13  # marks that fit; then the memory is zeroed
 _BOARD_SEAT, _BOARD_MARK = 48, 50
 
@@ -339,7 +341,7 @@ def alpha_beta(state, memory, weights, ply, depth, alpha, beta):
         return value if own_side else -value
 
     hashed = _hash(state, memory)
-    slot = TABLE + 2 * (hashed & ((1 << TABLE_BITS) - 1))
+    slot = TABLE + 2 * (hashed & memory[TABLE_MASK])
     entry = memory[slot + 1]
     first = np.int64(-1)
     if entry >> _ENTRY_MARK & (_MARKS - 1) != memory[SEARCHES]:
@@ -464,6 +466,9 @@ def best_action(state, memory, length, weights, nodes, depth):
     """
     begin(state, memory, length)
     memory[LIMIT] = nodes if depth == 0 else np.int64(1) << 62
+    memory[TABLE_MASK] = (1 << TABLE_BITS) - 1
+    while depth == 0 and memory[TABLE_MASK] >> 1 > max(nodes, _LEAST_SLOTS):
+        memory[TABLE_MASK] >>= 1
     count = list_moves(state, memory, weights, 0, -1)
     memory[BEST] = _next_move(memory, FRAMES + SAVED, 0, count)
     if count == 1:

@@ -81,9 +81,10 @@ _EDGE_ACTION, _EDGE_PRIOR, _EDGE_VISITS, _EDGE_TOTAL, _EDGE_CHILD, _EDGE = range
 
 REWARD_UNIT = 1_000_000  # of a reward between 0 and 1
 _MARGIN_SHARE = 0.3  # of a reward is the margin, the rest the share of the win
-_MARGIN_RANGE = 60.0  # points that count fully
+_MARGIN_HALF = 30.0  # points that count half of what any margin can
 _EXPLORATION = 0.6
 _UNTRIED = 0.05  # an edge never taken is taken to be so much worse than the node
+_ENOUGH = 4  # a move is only played if it was tried this share of the most tried one's times
 _PRIOR_POINTS = 3.0  # so much worse for the own board: a quarter of the prior
 
 
@@ -209,7 +210,7 @@ def _reward(slot, memory, end, weights):
         else:
             margin = (own - other) / WORTH_UNIT
             win = 0.5 + 0.5 * bend(margin, weights[SPREAD_TERM]) / (1.1 * WIN_VALUE)
-        share = 0.5 + 0.5 * max(-1.0, min(1.0, margin / _MARGIN_RANGE))
+        share = 0.5 + 0.5 * margin / (_MARGIN_HALF + abs(margin))
         memory[REWARDS + seat] = np.int64(REWARD_UNIT * ((1.0 - _MARGIN_SHARE) * win + _MARGIN_SHARE * share))
 
 
@@ -248,7 +249,7 @@ def _playout(state, memory, root, policy, rounds, key):
 
 @kernel
 def mcts(view):
-    """The policy: the move that most of the playouts of `view.parameters` tried."""
+    """The policy: the move that did best among those that were tried much, by the playouts of `view.parameters`."""
     state, memory = words(view.state), words(view.memory)
     weights = round_weights(state, words(WEIGHTS))
     if state[PHASE] == PHASE_TILE:
@@ -260,10 +261,14 @@ def mcts(view):
     policy = np.int64(view.parameters[POLICY])
     for number in range(playouts):
         _playout(state, memory, root, policy, rounds, stream_key(view.word, number, POLICIES))
-    most = np.int64(-1)
+    most = np.int64(0)
+    for i in range(memory[TREE + root + _NODE_EDGES]):
+        most = max(most, memory[TREE + root + _NODE + i * _EDGE + _EDGE_VISITS])
+    highest = -1.0
     action = np.int64(-1)
     for i in range(memory[TREE + root + _NODE_EDGES]):
         edge = TREE + root + _NODE + i * _EDGE
-        if memory[edge + _EDGE_VISITS] > most:
-            most, action = memory[edge + _EDGE_VISITS], memory[edge + _EDGE_ACTION]
+        visits = memory[edge + _EDGE_VISITS]
+        if visits * _ENOUGH >= most and memory[edge + _EDGE_TOTAL] / visits > highest:
+            highest, action = memory[edge + _EDGE_TOTAL] / visits, memory[edge + _EDGE_ACTION]
     return action
