@@ -207,10 +207,10 @@ def field_sum(counts):
 def fields_above(sums, limit, players):
     """How many of the first four fields of `sums` are above `limit`.
 
-    They are at most 31 with 2 players, but may reach 41 with more: then the difference needs a seventh bit, and every
-    second field is compared apart.
+    No number is larger than the tiles of a deal: up to 31 with 2 and 3 players (20 and 28), and 36 with 4. Then the
+    difference needs a seventh bit, and every second field is compared apart.
     """
-    if players == 2:
+    if players < MAX_PLAYERS:
         above = sums + ALMOST_HALVES - limit * ONES >> FIELD_BITS - 1 & FIRST_ONES
     else:
         limit = (FIELD - limit) * EVEN_ONES
@@ -542,8 +542,7 @@ def lay_out_start(t, run, books):
     for source in range(SOURCE_COUNT):
         tiles = 0
         for color in range(COLOR_COUNT):
-            byte = COLOR_COUNT * source + color
-            tiles += (start[layout.OFFER + (byte >> 3)] >> 8 * (byte & 7) & 255) << FIELD_0 + FIELD_BITS * color
+            tiles += (start[layout.OFFER + source] >> 8 * color & 255) << FIELD_0 + FIELD_BITS * color
         one[TILES + source] = tiles
     held = 0
     for slot in range(players):
