@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from azul_fast._jit import inline, inner
-from azul_fast.engine.bits import popcount, trailing_zeros
+from azul_fast.engine.bits import popcount
 from azul_fast.engine.layout import (
     COLUMN_COLORS,
     FLOOR_USED,
@@ -45,11 +45,8 @@ LINES = COLORS + 4  # [line, n] lines 1 .. 4 (from 0) holding n tiles and not fu
 LINE_POINTS = LINES + 10  # points that tiles of begun lines would score, times the share filled
 LINE_COLUMN = LINE_POINTS + 1  # squared tiles in the columns of begun lines, times the share filled
 LINE_COLOR_TERM = LINE_COLUMN + 1  # squared tiles of the colors of begun lines, times the share filled
-NEIGHBORS = LINE_COLOR_TERM + 1  # [row] points that a tile would score now, over the empty cells of the row
-FILLED = NEIGHBORS + WALL_SIZE  # [row] tiles in the row
-COLUMN_COST = FILLED + WALL_SIZE  # tiles that the lines of a column's empty cells hold, times its tiles
-COLOR_COST = COLUMN_COST + 1  # the same for colors
-SPREAD = COLOR_COST + 1  # no term: the uncertainty of the margin that is still to come
+NEIGHBORS = LINE_COLOR_TERM + 1  # points that a tile would score now, over all empty cells
+SPREAD = NEIGHBORS + 1  # no term: the uncertainty of the margin that is still to come
 TERMS = SPREAD + 1
 ROUND_CLASSES = 5  # rounds 1, 2, 3, 4, and all later ones
 
@@ -103,17 +100,6 @@ def _column_for(wall, column_colors, free_wall, line, color):
             if points > most:
                 best, most = np.int64(column), points
     return best
-
-
-@inline
-def _cost(cells):
-    """Tiles that the lines of a column's empty cells hold: row r is bit 5 r."""
-    missing = ~cells & COLUMN_0
-    cost = np.int64(0)
-    while missing != 0:
-        cost += trailing_zeros(missing) // WALL_SIZE + 1
-        missing &= missing - 1
-    return cost
 
 
 @inner
@@ -182,19 +168,12 @@ def board_worth(player, key, free_wall, weights):
             in_column = popcount((wall >> column) & COLUMN_0)
             of_color = popcount((row_colors >> color) & COLUMN_0)
             worth += share * (weights[LINE_COLUMN] * in_column**2 + weights[LINE_COLOR_TERM] * of_color**2)
-    for row in range(WALL_SIZE):
-        near = np.int64(0)
+    near = np.int64(0)
+    for line in range(LINE_COUNT):
         for column in range(WALL_SIZE):
-            if not wall >> (WALL_SIZE * row + column) & 1:
-                near += tile_points(wall, row, column)
-        worth += weights[NEIGHBORS + row] * near + weights[FILLED + row] * popcount(wall_row(wall, row))
-    column_cost = np.int64(0)
-    color_cost = np.int64(0)
-    for i in range(WALL_SIZE):
-        in_column, of_color = (wall >> i) & COLUMN_0, (row_colors >> i) & COLUMN_0
-        column_cost += popcount(in_column) * _cost(in_column)
-        color_cost += popcount(of_color) * _cost(of_color)
-    worth += weights[COLUMN_COST] * column_cost + weights[COLOR_COST] * color_cost
+            if not wall >> (WALL_SIZE * line + column) & 1:
+                near += tile_points(wall, line, column)
+    worth += weights[NEIGHBORS] * near
     return pack(np.int64(np.floor(worth * WORTH_UNIT)), points, rows)
 
 
