@@ -25,12 +25,15 @@ if TYPE_CHECKING:
     from azul_fast.matches import match as match
     from azul_fast.notation import Move as Move
     from azul_fast.play import choose as choose
+    from azul_fast.policies import policy as policy
     from azul_fast.records import replay as replay
     from azul_fast.rules import Rules as Rules
     from azul_fast.stats import Statistics as Statistics
     from azul_fast.tournaments import Tournament as Tournament
     from azul_fast.tournaments import tournament as tournament
     from azul_fast.tree import perft as perft
+    from azul_fast.tuning import Tuning as Tuning
+    from azul_fast.tuning import tune as tune
 
 __version__ = "0.1.0"
 
@@ -47,6 +50,9 @@ _HOMES = {  # [name] -> module
     "Match": "matches",
     "tournament": "tournaments",
     "Tournament": "tournaments",
+    "tune": "tuning",
+    "Tuning": "tuning",
+    "policy": "policies",
     "replay": "records",
     "perft": "tree",
     "AzulError": "errors",
@@ -75,14 +81,17 @@ __all__ = [
     "Rules",
     "Statistics",
     "Tournament",
+    "Tuning",
     "__version__",
     "choose",
     "evaluate",
     "match",
     "perft",
+    "policy",
     "replay",
     "simulate",
     "tournament",
+    "tune",
 ]
 
 

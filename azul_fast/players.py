@@ -244,7 +244,7 @@ def _as_policy(function: Any, spec: PolicySpec) -> Any:
         cache_beside_kernels(function, Path(spec.file).read_bytes())
     try:
         function.compile((VIEW_TYPE,))
-    except numba.core.errors.NumbaError as error:
+    except (numba.core.errors.NumbaError, TypeError) as error:  # TypeError: another number of arguments
         raise PolicyError(f"policy {spec.text} does not compile: {_line(error)}") from error
     result = function.overloads[(VIEW_TYPE,)].signature.return_type
     if not isinstance(result, types.Integer):

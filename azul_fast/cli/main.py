@@ -27,6 +27,7 @@ COMMANDS = {
     "evaluate": "Rank the legal moves of a position by rollouts.",
     "match": "Play one policy against another: who is stronger?",
     "tournament": "Play many policies against each other and rate them.",
+    "tune": "Improve the weights of a policy by playing.",
     "replay": "Check game records move by move, show a game, print its positions.",
     "perft": "Count the tree of legal moves within a round.",
     "bench": "Time the engine on this machine, and print its signature.",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 # `plan`: what each term of `azul_fast.policies.plan` is multiplied with. Its own result: `azul-fast tune`.
 PLAN = {
-    "row": 0.34,  # points of a row in progress
-    "column": -0.12,  # points of a column in progress
-    "color": 0.19,  # points of a color in progress
-    "line": 0.15,  # points that a line in progress will score
-    "fill": 0.33,  # points of a line in progress, whatever it will score
-    "floor": 1.13,  # points that the floor line costs
-    "marker": -0.17,  # points of starting the next round
-    "left": -0.15,  # points for each tile that the move leaves in the center
+    "row": 0.03,  # share of a row's bonus that its tiles are worth before it is complete
+    "column": 0.05,  # the same of a column
+    "color": 0.34,  # the same of a color
+    "neighbor": 0.88,  # points for each empty cell beside a tile
+    "carry": 0.345,  # share of its tile's value that a line filled in part takes into the next round
+    "stuck": 2.8,  # points that such a line costs
+    "tile": 0.19,  # points of a tile that finds room
+    "floor": 1.67,  # points for each point that the floor line costs
+    "marker": 0.47,  # points of starting the next round
+    "reply": 1.57,  # points for each point of the next player's best move
 }
 # `search`: see `azul_fast.search.alphabeta`.
 SEARCH = {

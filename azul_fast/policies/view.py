@@ -3,15 +3,20 @@
 Such a policy is a compiled function of one `View` that returns an action index::
 
     from numba import njit
-    from azul_fast.policies.view import ACTION, MISSED, POINTS
+    from azul_fast.policies.view import ACTION, PENALTY, POINTS
 
     @njit
     def careful(view):
-        best = 0
-        for i in range(len(view.moves)):
-            if view.moves[i, POINTS] - 2 * view.moves[i, MISSED] > ...:
-                best = i
-        return view.moves[best, ACTION]
+        best, answer = -1000, -1
+        for move in view.moves:
+            value = move[POINTS] - 2 * move[PENALTY]
+            if value > best:
+                best, answer = value, move[ACTION]
+        return answer
+
+In a file ``mybots.py`` it is played as ``--policies mybots.py::careful``, and from Python as
+``az.simulate(1000, policies=az.policy(careful))``. Numbers after its name, ``mybots.py::careful:floor=3``, are in
+`View.parameters`. `scripts/tutorial_policy.py` is a longer one, with comments for a start.
 
 Boards are numbered from the seat that acts: 0 is its own, 1 the next player's. Everything is a copy: a policy cannot
 change the game, and the order of the bag is not in it.

@@ -1,0 +1,244 @@
+"""Policies written by people: what they see, what they may answer, and that their games are like any others."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+
+import numpy as np
+import playouts
+import pytest
+from numba import njit
+
+import azul_fast as az
+from azul_fast.batch import describe, play
+from azul_fast.errors import AzulError, PolicyError
+from azul_fast.policies import view as views
+from azul_fast.policies.view import ACTION, MISSED, PENALTY, POINTS, list_moves, look, view_arrays
+from azul_fast.rules import COLORS
+from azul_fast.trace import trace
+
+CAREFUL = """
+from numba import njit
+from azul_fast.policies.view import ACTION, PENALTY, POINTS
+
+@njit
+def careful(view):
+    best, answer = -1e9, -1
+    for move in view.moves:
+        value = move[POINTS] - view.parameters[0] * move[PENALTY]
+        if value > best:
+            best, answer = value, move[ACTION]
+    return answer
+"""
+
+
+@njit
+def first(view):
+    return view.moves[0, ACTION]
+
+
+@njit
+def at_ply_seven(view):
+    """Legal for three turns of each of two seats, then what its first parameter says."""
+    view.memory[0] += 1
+    return view.moves[0, ACTION] if view.memory[0] <= 3 else np.int64(view.parameters[0])
+
+
+@njit
+def notes(view):
+    """Counts its turns; no legal answer when the count is not 0 where a game begins, or is where it goes on."""
+    tiles = 0
+    for line in range(5):
+        tiles += view.lines[0, line, 0]
+    begins = view.round == 1 and tiles == 0 and view.floors[0] == 0
+    if begins != (view.memory[0] == 0):
+        return -1
+    view.memory[0] += 1
+    return view.moves[0, ACTION]
+
+
+@njit
+def by_chance(view):
+    return view.moves[view.word % len(view.moves), ACTION]
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text, name="mybots.py"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+# ------------------------------------------------------------------------------------------------------ how it is named
+def test_a_file_with_numbers(file):
+    """The number after the name is in `view.parameters`: one who minds the floor loses fewer points on it."""
+    name = f"{file(CAREFUL)}::careful"
+    found = az.simulate(48, policies=[f"{name}:floor=3", f"{name}:floor=0"], seed=1, rotate=True)
+    minds, does_not = (each.floor_points.mean for each in found.policies.values())
+    assert minds < does_not
+
+
+def test_a_function():
+    name = az.policy(first)
+    assert name == "first"
+    game = az.Game(seed=3)
+    assert az.choose(game, name) == game.legal_moves()[0]
+    with pytest.raises(AzulError, match="taken"):
+        az.policy(notes, name="greedy")
+    with pytest.raises(AzulError, match="compiled with numba"):
+        az.policy(len)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        (None, "careful", "No such file"),
+        ("def careful(view)\n", "careful", "line 1: not Python"),
+        (CAREFUL, "carefull", "has no function 'carefull': careful"),
+        ("def careful(view):\n    return 0\n", "careful", "compiled with @njit is needed"),
+        ("1 / 0\ndef careful(view):\n    return 0\n", "careful", "ZeroDivisionError: division by zero"),
+        ("from numba import njit\n@njit\ndef careful(view, more):\n    return 0\n", "careful", "does not compile"),
+        ("from numba import njit\n@njit\ndef careful(view):\n    return view.hand\n", "careful", "does not compile"),
+        ("from numba import njit\n@njit\ndef careful(view):\n    return 0.5\n", "careful", "returns float64"),
+    ],
+)
+def test_files_that_are_no_policies(file, tmp_path, text, name, message):
+    path = tmp_path / "mybots.py"
+    if text is not None:
+        file(text)
+    with pytest.raises(AzulError, match=message) as error:
+        az.simulate(2, policies=f"{path}::{name}", seed=1)
+    assert "\n" not in str(error.value) and "mybots.py" in str(error.value)
+
+
+# ------------------------------------------------------------------------------------------------------ what it answers
+@pytest.mark.parametrize(
+    ("answer", "said"), [("-1", "answered -1,"), ("1e15", "answered 1000000000000000,"), ("300", "(1=1)")]
+)
+def test_an_answer_that_is_not_legal_stops_the_run(answer, said):
+    """Each of two seats has answered three times: the seventh ply of the game, and the message repeats it."""
+    name = f"{az.policy(at_ply_seven)}:answer={answer}"
+    with pytest.raises(PolicyError) as error:
+        az.simulate(10, policies=name, seed=4, threads=1)
+    message = str(error.value)
+    assert "\n" not in message and said in message
+    assert f"policy {name}: game 0, ply 7, seat 0: answered" in message
+    assert az.Game.from_text(message[message.index("azul1 ") :], seed=1).turn == 0
+
+
+@pytest.mark.parametrize("answer", [-7, 10**9])
+def test_choose_names_it_too(file, answer):
+    path = file(f"from numba import njit\n@njit\ndef wrong(view):\n    return {answer}\n")
+    game = az.Game(seed=1, game=5)
+    with pytest.raises(PolicyError, match=f"game 5, ply 1, seat 0: answered {answer}, which is not legal in azul1 c2 "):
+        az.choose(game, f"{path}::wrong")
+
+
+# ----------------------------------------------------------------------------------------------------------- its games
+def test_memory_is_kept_in_a_game_and_empty_in_the_next():
+    found = az.simulate(24, policies=[az.policy(notes), "greedy"], rotate=True, seed=2, threads=2)
+    assert found.games == 24
+
+
+def test_the_deals_are_those_of_other_policies():
+    """Until the bag is refilled, in round 6 of two players, deals depend on nothing that is played."""
+    deals = []
+    for policies in (az.policy(by_chance), "greedy"):
+        record = trace(describe(4, policies=policies, seed=8), 3).record()
+        deals.append([each["deal"] for each in record["rounds"][:5]])
+    assert deals[0] == deals[1]
+
+
+def test_threads_and_chunks_change_nothing():
+    policies = [az.policy(by_chance), "greedy", "plan"]
+    run = describe(36, az.Rules(players=3, wall="free"), policies, seed=6, rotate=True)
+    found = [play(run, threads=threads, chunk_games=games).to_dict() for threads, games in ((1, 36), (2, 3))]
+    assert {**found[0], "run": None} == {**found[1], "run": None}
+
+
+def test_the_cache(file):
+    """A second process compiles nothing; an edit of the file is seen, and only it is compiled again."""
+    path = file(CAREFUL)
+    program = f"""
+import azul_fast as az
+from azul_fast import _jit
+compiled = []
+_jit.on_compile = compiled.append
+game = az.Game(seed=1)
+print(az.choose(game, {f"{path}::careful:floor=2"!r}) == game.legal_moves()[-1], *compiled)
+"""
+
+    def run():
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    az.choose(az.Game(seed=1), "plan")  # the kernel that calls policies is there
+    assert run() == ["False", "careful"]
+    assert run() == ["False"]
+    path.write_text(CAREFUL.replace("return answer", "return view.moves[-1, ACTION]"))
+    assert run() == ["True", "careful"]
+    assert run() == ["True"]
+
+
+# -------------------------------------------------------------------------------------------------------- what it sees
+def test_the_view_is_the_position():
+    """Every array against the position's data, in positions of every variant, offers and gray-wall choices."""
+    texts = [text for text in playouts.met_in_play() if text.endswith((" offer", " tile"))]
+    texts = [text for text in texts if text.endswith(" tile")][:60] + random.Random(1).sample(texts, 250)
+    for text in texts:
+        game = az.Game.from_text(text, seed=1)
+        position, players = game.position, len(game.position.boards)
+        numbers, memory = np.array([2.5]), np.zeros(1, np.int64)
+        view = look(game.state.copy(), 99, numbers, memory, *view_arrays())
+        sources = (position.center, *position.factories)
+        assert view.offer[: len(sources)].tolist() == [[tiles.count(c) for c in COLORS] for tiles in sources]
+        for board in range(players):
+            own = position.boards[(position.turn + board) % players]
+            cells = [[COLORS.find(cell) + 1 for cell in row] for row in own.wall]
+            assert view.walls[board].tolist() == cells
+            assert view.lines[board].tolist() == [[len(line), COLORS.find(line[:1] or "B")] for line in own.lines]
+            assert (view.floors[board], view.scores[board]) == (own.floor_cells, own.score)
+        assert tuple(view.bag) == position.bag
+        assert (view.players, view.round, view.marker) == (players, position.round, position.marker)
+        assert view.word == 99 and view.parameters[0] == 2.5
+        check_moves(game, view.moves)
+
+
+def check_moves(game, moves):
+    from azul_fast.notation import format_move
+    from azul_fast.play import points_now
+
+    assert [format_move(int(move[ACTION])) for move in moves] == game.legal_moves()
+    for move in moves.tolist():
+        known = az.Move.parse(format_move(move[ACTION]))
+        if known.is_choice:
+            assert (move[views.SOURCE], move[views.LINE], move[views.COLUMN]) == (-1, known.line, known.column)
+            continue
+        tiles = game.position.center if known.source == 0 else game.position.factories[known.source - 1]
+        assert move[views.TILES] == tiles.count(COLORS[known.color])
+        assert (move[POINTS], move[PENALTY]) == points_now(game.position, known)
+        assert move[views.MARKER_TAKEN] == (known.source == 0 and game.position.marker)
+        held = 0 if known.line == 5 else len(game.position.boards[game.turn].lines[known.line])
+        room = 0 if known.line == 5 else known.line + 1 - held
+        assert move[MISSED] == max(0, move[views.TILES] - room)
+
+
+def test_a_policy_does_not_see_the_order_of_the_bag():
+    game = az.Game(seed=1)
+    other = az.Game.from_text(game.to_text(), seed=2)
+    found = [look(each.state.copy(), 0, np.zeros(1), np.zeros(1, np.int64), *view_arrays()) for each in (game, other)]
+    assert found[0].state.tolist() == found[1].state.tolist()
+    assert list_moves(game.state.copy(), view_arrays()[0]) == len(game.legal_moves())
+
+
+def test_the_example_of_the_view_runs(file):
+    text = views.__doc__.split("::\n", 1)[1]
+    lines = [line[4:] for line in text.splitlines() if line.startswith("    ") or not line.strip()]
+    name = f"{file(chr(10).join(lines))}::careful"
+    assert az.simulate(4, policies=[name, "random"], seed=1).games == 4
