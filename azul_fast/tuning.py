@@ -39,7 +39,7 @@ GENERATIONS, CANDIDATES, GAMES, TEST_GAMES = 20, 24, 240, 4800
 MAX_GENERATIONS, MAX_CANDIDATES, MAX_GAMES = 10_000, 10_000, 10_000_000
 ELITE = 1 / 4  # of the candidates
 SMOOTHING = 0.7  # how far mean and deviation move in a generation
-SPREAD, LEAST_SPREAD = 0.5, 0.1  # first deviation of a weight: a share of its size, and at least this
+SPREAD, LEAST_SPREAD = 0.5, 0.1  # first deviation: a share of a weight's size, and at least this
 KEPT_SPREAD = 0.1  # of the first deviation: no weight stops moving
 MARGIN_SCALE = 100  # points
 DIGITS = 3  # of a weight, so that the name of a policy can be read
@@ -80,6 +80,12 @@ class TunePlan:
     games: int  # of a candidate
     test: MatchPlan  # of the start against the opponent in the end
     seed: int
+
+    @property
+    def sizes(self) -> list[float]:
+        """How large each weight is, at the start or by default."""
+        default = PARAMETERS.get(self.start.name, {}) if self.start.file is None else {}
+        return [max(abs(value), abs(default.get(name, 0.0))) for name, value in self.weights.items()]
 
     def named(self, weights: dict[str, float]) -> str:
         """The policy with these weights."""
@@ -258,7 +264,7 @@ def run_tuning(plan: TunePlan, *, threads: int | None = None, progress: Progress
     wall_clock, cpu_clock = time.perf_counter(), time.process_time()
     random = np.random.Generator(np.random.PCG64(plan.seed))
     mean = np.array(list(plan.weights.values()))
-    first_spread = np.maximum(SPREAD * np.abs(mean), LEAST_SPREAD)
+    first_spread = np.maximum(SPREAD * np.array(plan.sizes), LEAST_SPREAD)
     spread = first_spread
     found: list[Generation] = []
     matches: list[Match] = []

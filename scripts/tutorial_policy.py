@@ -2,7 +2,7 @@
 
     scripts/azul-fast match scripts/tutorial_policy.py::tutorial greedy
 
-plays it against `greedy`, which takes the most points it can get now.
+plays it against `greedy`, which takes the most points it can get now, and wins 69% of the games (10,000 games, ±0.5).
 """
 
 from numba import njit

@@ -15,6 +15,8 @@ import azul_fast as az
 from azul_fast.batch import describe, play
 from azul_fast.errors import AzulError, PolicyError
 from azul_fast.policies import view as views
+from azul_fast.policies.defaults import PARAMETERS
+from azul_fast.policies.plan import line_value, tile_value
 from azul_fast.policies.view import ACTION, MISSED, PENALTY, POINTS, list_moves, look, view_arrays
 from azul_fast.rules import COLORS
 from azul_fast.trace import trace
@@ -242,3 +244,61 @@ def test_the_example_of_the_view_runs(file):
     lines = [line[4:] for line in text.splitlines() if line.startswith("    ") or not line.strip()]
     name = f"{file(chr(10).join(lines))}::careful"
     assert az.simulate(4, policies=[name, "random"], seed=1).games == 4
+
+
+# ------------------------------------------------------------------------------------------------- what `plan` thinks
+def plan_with(**weights):
+    """`plan` with all weights 0 but these."""
+    given = dict.fromkeys(PARAMETERS["plan"], 0.0) | weights
+    return "plan:" + ":".join(f"{name}={value}" for name, value in given.items())
+
+
+def test_the_value_of_a_tile_by_hand():
+    """Row 1 has columns 1, 2 and 3 (BYR), row 2 has column 4 (R): black comes to row 1, column 4, beside and above.
+
+    4 points for the row and 2 for the column. The row goes from 3 of 5 tiles to 4: 2 * (16 - 9) / 25 of its bonus;
+    column 4 from 1 to 2: 7 * (4 - 1) / 25; black from 0 to 1: 10 * 1 / 25; and the cell to the right is empty.
+    """
+    wall = 0b01000_00111
+    row_colors = 0b00100_00111
+    column_colors = 1 << 5 * 0 + 0 | 1 << 5 * 1 + 1 | 1 << 5 * 2 + 2 | 1 << 5 * 3 + 2
+    terms = {"row": 14 / 25, "column": 21 / 25, "color": 10 / 25, "neighbor": 1}
+    for name, expected in terms.items():
+        weights = np.array([float(key == name) for key in PARAMETERS["plan"]])
+        found = tile_value(wall, row_colors, column_colors, 0, 3, 3, True, weights)
+        assert found == pytest.approx(4 + 2 + expected), name
+        assert tile_value(wall, row_colors, column_colors, 0, 3, 3, False, weights) == 6, name
+
+
+def test_the_value_of_a_line_by_hand():
+    """Two of three tiles, and the tile is worth 6 points: two thirds of that times 1/4, less 3."""
+    weights = np.array([{"carry": 0.25, "stuck": 3.0}.get(name, 0.0) for name in PARAMETERS["plan"]])
+    assert line_value(2, 2, 6.0, True, weights) == pytest.approx(2 / 3 * 6 / 4 - 3)
+    assert line_value(2, 2, 6.0, False, weights) == 0 == line_value(2, 0, 6.0, True, weights)
+    assert line_value(2, 3, 6.0, False, weights) == 6
+
+
+EMPTY = "0:...../...../...../...../.....:-,-,-,-,-:-"
+
+
+@pytest.mark.parametrize(
+    ("weights", "moves"),
+    [
+        ({}, {"1B1", "2K1", "2K2", "CW1"}),  # a point for each line that is full; the floor costs nothing
+        ({"floor": 1.0}, {"1B1", "2K2"}),  # the others drop a tile, or the marker
+        ({"floor": 1.0, "marker": 3.0}, {"CW1"}),
+        ({"floor": 1.0, "tile": 0.5}, {"2K2"}),
+        ({"stuck": -9.0}, {"1B2", "1B3", "1B4", "1B5", "2K3", "2K4", "2K5", "CW2", "CW3", "CW4", "CW5"}),
+        ({"floor": 1.0, "reply": 1.0}, {"2K2"}),
+    ],
+)
+def test_what_each_weight_makes_it_play(weights, moves):
+    """Factory 1 holds one blue tile, factory 2 two black ones, the center the marker and one white tile.
+
+    On the next player's wall black lacks in row 2 of a column that is full but for it: 5 points. Nothing else brings
+    either player more than 1.
+    """
+    other = "9:....W/...../....R/....Y/....B:-,-,-,-,-:-"
+    text = f"azul1 c2 B,KK,-,-,- *W {EMPTY};{other} b? l0.0.0.0.0 t0 s0 r2 offer"
+    game = az.Game.from_text(text, seed=1)
+    assert {az.choose(game, plan_with(**weights), seed) for seed in range(60)} == moves

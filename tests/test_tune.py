@@ -30,15 +30,19 @@ def careful(view):
 """
 
 
-def test_it_learns_that_the_floor_costs(tmp_path):
-    """A policy that starts without minding the floor is beaten by `greedy`, and finds a weight above 0."""
-    (tmp_path / "mybots.py").write_text(BOT)
-    start = f"{tmp_path}/mybots.py::careful:floor=0"
-    found = tune(start, generations=8, candidates=12, games=60, test_games=400, seed=1)
-    assert found.weights["floor"] > 0
-    assert found.before.score_share.mean < 0.1 < 0.25 < found.match.score_share.mean
-    assert found.policy.startswith(f"{tmp_path}/mybots.py::careful:floor=")
+def test_it_finds_what_was_taken_away():
+    """`plan` without the weights that matter most, and half of that of the floor, is far below what it can be."""
+    found = tune("plan:reply=0:stuck=0:floor=0.5", generations=8, candidates=16, games=60, test_games=400, seed=1)
+    assert found.before.score_share.mean + 0.08 < found.match.score_share.mean
     assert [each.number for each in found.generations] == list(range(1, 9))
+
+
+def test_a_policy_of_ones_own(tmp_path):
+    (tmp_path / "mybots.py").write_text(BOT)
+    found = tune(f"{tmp_path}/mybots.py::careful:floor=0.5", **SMALL)
+    assert found.policy == f"{tmp_path}/mybots.py::careful:floor={found.weights['floor']:g}"
+    with pytest.raises(AzulError, match="numbers to start from"):
+        plan_tuning(f"{tmp_path}/mybots.py::careful")
 
 
 def test_it_repeats_itself_whatever_the_threads():

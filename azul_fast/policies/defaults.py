@@ -4,16 +4,16 @@ from __future__ import annotations
 
 # `plan`: what each term of `azul_fast.policies.plan` is multiplied with. Its own result: `azul-fast tune`.
 PLAN = {
-    "row": 0.03,  # share of a row's bonus that its tiles are worth before it is complete
-    "column": 0.05,  # the same of a column
-    "color": 0.34,  # the same of a color
-    "neighbor": 0.88,  # points for each empty cell beside a tile
-    "carry": 0.345,  # share of its tile's value that a line filled in part takes into the next round
-    "stuck": 2.8,  # points that such a line costs
-    "tile": 0.19,  # points of a tile that finds room
-    "floor": 1.67,  # points for each point that the floor line costs
-    "marker": 0.47,  # points of starting the next round
-    "reply": 1.57,  # points for each point of the next player's best move
+    "row": 0.1,  # share of a row's bonus that its tiles are worth before it is complete
+    "column": 0.1,  # the same of a column
+    "color": 0.3,  # the same of a color
+    "neighbor": 1.15,  # points for each empty cell beside a tile
+    "carry": 0.55,  # share of its tile's value that a line filled in part takes into the next round
+    "stuck": 3.3,  # points that such a line costs
+    "tile": 0.22,  # points of a tile that finds room
+    "floor": 1.35,  # points for each point that the floor line costs
+    "marker": 0.6,  # points of starting the next round
+    "reply": 1.62,  # points for each point of the next player's best move, among all other players
 }
 # `search`: see `azul_fast.search.alphabeta`.
 SEARCH = {

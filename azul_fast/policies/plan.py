@@ -5,7 +5,8 @@ A move is worth, in points::
     change of its line's value + tile * tiles that find room on the line
       - floor  * penalty of the floor cells used more
       + marker * takes the marker
-      - reply  * the same sum, without this term, for the best move that the next player then has
+      - reply  * the same sum, without this term, for the best move that the next player then has,
+                 divided by the number of other players
 
 A line's value is that of its tile on the wall when the line is full, 0 when it is empty, and between::
 
@@ -284,12 +285,13 @@ def plan(view):
     ties = np.int64(0)
     group = np.int64(-1)
     reply = 0.0
+    share = weights[W_REPLY] / (state[PLAYERS] - 1)
     for i in range(len(view.moves)):
         move = view.moves[i]
         pair = move[SOURCE] * COLOR_COUNT + move[COLOR]
         if not choosing and pair != group:  # moves of the same tiles follow each other, and leave the same table
             group, reply = pair, _best_reply(state, numbers, move[SOURCE], move[COLOR], goes_on, weights)
-        value = _value(state, own, numbers, move, goes_on, weights) - weights[W_REPLY] * reply
+        value = _value(state, own, numbers, move, goes_on, weights) - share * reply
         if i == 0 or value > best + _TIE:
             best, action, ties = value, move[ACTION], np.int64(1)
         elif value > best - _TIE:
