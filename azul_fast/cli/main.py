@@ -103,7 +103,7 @@ def announce_compilation() -> None:
 
     def announce(_: str) -> None:
         _jit.on_compile = None
-        print(f"{PROGRAM}: compiling the game kernels, once (about 15 s) ...", file=sys.stderr, flush=True)
+        print(f"{PROGRAM}: compiling the game kernels, once (about 10 s) ...", file=sys.stderr, flush=True)
 
     _jit.on_compile = announce
 
