@@ -336,7 +336,7 @@ def play(
     from azul_fast.stats import Statistics
 
     pool = _Pool(run, threads, chunk_games)
-    with _sigint_to(pool.interrupt):
+    with sigint_to(pool.interrupt):
         tally, speed = pool.merge(progress, on_chunk)
     if tally.games == 0:
         raise KeyboardInterrupt
@@ -502,7 +502,7 @@ class _Pool:
 
 
 @contextlib.contextmanager
-def _sigint_to(interrupt: Callable[[], None]) -> Iterator[None]:
+def sigint_to(interrupt: Callable[[], None]) -> Iterator[None]:
     """The first Ctrl-C calls `interrupt`, the second raises KeyboardInterrupt as usual.
 
     Only where Ctrl-C would raise it in this thread: otherwise somebody else has a say.

@@ -40,7 +40,7 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from azul_fast.batch import MAX_GAMES, WAKE_SECONDS, _sigint_to, seat_policies, thread_count, whole_number
+from azul_fast.batch import MAX_GAMES, WAKE_SECONDS, seat_policies, sigint_to, thread_count, whole_number
 from azul_fast.errors import AzulError, GameOverError, IllegalMoveError, shown
 from azul_fast.notation import ACTION_COUNT, Move, format_position, objection, parse_move, parse_position
 from azul_fast.position import Position
@@ -394,7 +394,7 @@ def answer(
     begun = time.perf_counter()
     race = _Race(question, thread_count(threads), progress, step_pairs)
     try:
-        with _sigint_to(race.interrupt):
+        with sigint_to(race.interrupt):
             stopped = race.run()
     finally:
         race.pool.shutdown(wait=not race.stopped, cancel_futures=True)

@@ -331,7 +331,7 @@ class Statistics:
         """Mean of a figure over the `cells` values of each sample, times `unit` plus `shift`."""
         n = self.samples
         total, squares = self.tally.moment(group, metric)
-        deviation = _deviation(n, total, squares)
+        deviation = standard_deviation(n, total, squares)
         se = None if deviation is None else float(unit) * deviation / (cells * math.sqrt(n))
         sd = None if deviation is None or cells > 1 else float(unit) * deviation
         return Estimate(float(Fraction(total, cells * n) * unit + shift), se, sd)
@@ -339,7 +339,9 @@ class Statistics:
     def _of_games(self, metric: str, index: int) -> Estimate:
         estimate = self._estimate("game", metric, self.run.rotations)
         total, _ = self.tally.moment("game", metric)
-        return Estimate(estimate.mean, estimate.se, _deviation(self.games, total, self.tally.game_squares[index]))
+        return Estimate(
+            estimate.mean, estimate.se, standard_deviation(self.games, total, self.tally.game_squares[index])
+        )
 
     def _figures(self, group: int) -> Figures:
         members = self.tally.seating.members()[group]  # [rotations, players]
@@ -365,7 +367,7 @@ class Statistics:
         estimate = self._estimate(group, "score", cells)
         total, total_squares = self.tally.moment(group, "score")
         squares, squares_squares = self.tally.moment(group, "score_square")
-        sd = _deviation(cells * n, total, squares)
+        sd = standard_deviation(cells * n, total, squares)
         sd_se = None
         if sd is not None and n > 1:
             # U = Q - 2 m T; times c n, so that all stays whole: c n Q - 2 sum(T) T
@@ -376,7 +378,7 @@ class Statistics:
                 - 4 * values * total * self.tally.cross[group]
                 + 4 * total**2 * total_squares
             )
-            deviation = _deviation(n, sum_u, sum_uu)
+            deviation = standard_deviation(n, sum_u, sum_uu)
             assert deviation is not None
             sd_se = deviation / values / (cells * math.sqrt(n)) / (2 * sd) if sd > 0 else 0.0
         counts = histogram.tolist()
@@ -392,7 +394,7 @@ class Statistics:
         )
 
 
-def _deviation(n: int, total: int, squares: int) -> float | None:
+def standard_deviation(n: int, total: int, squares: int) -> float | None:
     """Sample standard deviation of n whole numbers from their sum and sum of squares."""
     return math.sqrt(Fraction(n * squares - total * total, n * (n - 1))) if n > 1 else None
 

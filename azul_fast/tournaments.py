@@ -39,7 +39,7 @@ from azul_fast.elo import ELO_PER_NAT, rounded
 from azul_fast.errors import AzulError, shown
 from azul_fast.matches import GAMES, WIN_UNITS, headline
 from azul_fast.rules import MAX_SEED, Rules
-from azul_fast.stats import Estimate, _deviation
+from azul_fast.stats import Estimate, standard_deviation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -435,7 +435,7 @@ def _share(points: Counter[int], unit: int) -> Estimate:
     """Mean of blocks' points over `unit`, with its standard error between blocks."""
     n = sum(points.values())
     total = sum(value * count for value, count in points.items())
-    deviation = _deviation(n, total, sum(value * value * count for value, count in points.items()))
+    deviation = standard_deviation(n, total, sum(value * value * count for value, count in points.items()))
     return Estimate(total / (unit * n), None if deviation is None else deviation / (unit * math.sqrt(n)))
 
 

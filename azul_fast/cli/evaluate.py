@@ -11,7 +11,7 @@ import click
 
 from azul_fast.cli.main import DONE, INTERRUPTED, announce_compilation
 from azul_fast.cli.options import Choice, PositionText, WholeNumber
-from azul_fast.cli.simulate import _progress
+from azul_fast.cli.simulate import progress_bar
 from azul_fast.errors import AzulError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def command(**options: Any) -> int:
     threads = batch.thread_count(options["threads"])
     top = batch.whole_number("top", options["top"], 1, batch.MAX_GAMES)
     announce_compilation()
-    with _progress(question.rollouts) as progress:
+    with progress_bar(question.rollouts) as progress:
         found = evaluation.answer(question, threads=threads, progress=progress)
     if options["as_json"]:
         print(json.dumps(found.to_dict(), allow_nan=False), flush=True)

@@ -11,7 +11,7 @@ import click
 
 from azul_fast.cli.main import CHECK_FAILED, DONE, INTERRUPTED, announce_compilation
 from azul_fast.cli.options import Choice, WholeNumber
-from azul_fast.cli.simulate import RECORD_SUFFIXES, RULE_OPTIONS, WALL_WORDS, _progress, _write_records
+from azul_fast.cli.simulate import RECORD_SUFFIXES, RULE_OPTIONS, WALL_WORDS, progress_bar, write_records
 from azul_fast.errors import AzulError, shown
 from azul_fast.rules import DEFAULT_MAX_ROUNDS, OVERFLOWS, Rules
 
@@ -104,10 +104,10 @@ def match(options: dict[str, Any], given: set[str]) -> int:
 
         records = check_output(options["records"], RECORD_SUFFIXES, options["force"])
     announce_compilation()
-    with _progress(plan.run.games) as progress:
+    with progress_bar(plan.run.games) as progress:
         result = play_match(plan, threads=threads, progress=progress)
     if records is not None:
-        _write_records(result.plan.run, records, min(record_games, result.games))
+        write_records(result.plan.run, records, min(record_games, result.games))
     print_result(result, options["as_json"], f"To repeat: {repeat_command(plan, result)}")
     if result.interrupted:
         return INTERRUPTED

@@ -94,7 +94,7 @@ def simulate(options: dict[str, Any], given: set[str]) -> int:
             from azul_fast.tables import TableWriter
 
             writer = stack.enter_context(TableWriter(run, table, options["force"]))
-        with _progress(run.games) as progress:
+        with progress_bar(run.games) as progress:
             stats = batch.play(run, threads=threads, progress=progress, on_chunk=None if writer is None else writer.add)
         try:
             _print_results(stats, options["as_json"], repeat_command(stats.run))
@@ -104,7 +104,7 @@ def simulate(options: dict[str, Any], given: set[str]) -> int:
                 writer.finish()
             if records is not None:
                 _say_in_terminal(f"writing {records} ...")
-                _write_records(run, records, min(record_games, stats.games))
+                write_records(run, records, min(record_games, stats.games))
     return INTERRUPTED if stats.interrupted else DONE
 
 
@@ -128,7 +128,7 @@ def _outputs(options: dict[str, Any]) -> tuple[Path | None, Path | None]:
     return table, records
 
 
-def _write_records(run: Run, path: Path, games: int) -> None:
+def write_records(run: Run, path: Path, games: int) -> None:
     from azul_fast import records, trace
 
     try:
@@ -139,7 +139,7 @@ def _write_records(run: Run, path: Path, games: int) -> None:
 
 # ------------------------------------------------------------------------------------------------------ what is shown
 @contextlib.contextmanager
-def _progress(games: int) -> Iterator[Progress | None]:
+def progress_bar(games: int) -> Iterator[Progress | None]:
     """A bar with games per second and time left, on standard error if that is a terminal."""
     if not sys.stderr.isatty():
         yield None

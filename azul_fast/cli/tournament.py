@@ -10,7 +10,7 @@ import click
 from azul_fast.cli.main import DONE, INTERRUPTED, announce_compilation
 from azul_fast.cli.match import print_result, rule_words, rules_of
 from azul_fast.cli.options import Choice, WholeNumber
-from azul_fast.cli.simulate import WALL_WORDS, _progress
+from azul_fast.cli.simulate import WALL_WORDS, progress_bar
 from azul_fast.rules import DEFAULT_MAX_ROUNDS, OVERFLOWS
 
 
@@ -46,7 +46,7 @@ def command(**options: Any) -> int:
     )
     threads = batch.thread_count(options["threads"])
     announce_compilation()
-    with _progress(sum(run.games for run in plan.tables)) as progress:
+    with progress_bar(sum(run.games for run in plan.tables)) as progress:
         result = play_tournament(plan, threads=threads, progress=progress)
     names = plan.policies if plan.hero is None else (plan.hero, *(p for p in plan.policies if p != plan.hero))
     words = ["azul-fast", "tournament", *names, *(["--gauntlet"] if plan.hero else []), "--games", str(plan.games)]
