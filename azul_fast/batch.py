@@ -152,9 +152,17 @@ def describe(
     rotations = players if rotate else 1
     games = whole_number("games", games, 1, MAX_GAMES)
     first_game = whole_number("first game", first_game, 0, MAX_GAMES)
+    if first_game + games > MAX_GAMES:
+        raise AzulError(f"first game {first_game} and {games} games go beyond game 2^53 - 1")
     for name, number in (("games", games), ("first game", first_game)):
         if number % rotations:
-            raise AzulError(f"{name} must be a multiple of the {rotations} rotations of the seats, not {number}")
+            near = max(number // rotations, 1) * rotations
+            raise AzulError(
+                f"{name} must be a multiple of the {rotations} rotations of the seats, not {number} ({near} is one)"
+            )
+    if rotate and first_player == ROTATE:
+        # both follow the number of the game: with 2 players the same policy would start every game
+        raise AzulError("first player rotate does not go with rotate, which lets every policy start equally often")
     seed = secrets.randbelow(MAX_SEED + 1) if seed is None else whole_number("seed", seed, 0, MAX_SEED)
     return Run(
         games=games,

@@ -31,8 +31,10 @@ END_TEXTS = {
 _ASCII = str.maketrans({"±": "~", "·": "-", "─": "-", "█": "#", "▌": " ", "░": ".", "▒": ":", "▓": "+"})
 
 
-def as_text(statistics_: Statistics, width: int = WIDTH, ascii_only: bool = False) -> str:
-    """The drawing as plain text, without color."""
+def as_text(statistics_: Statistics, width: int | None = None, ascii_only: bool = False) -> str:
+    """The drawing as plain text, without color; as wide as its tables where no `width` is given."""
+    if width is None:
+        width = max(WIDTH, 27 + 17 * (statistics_.run.players + len(statistics_.run.labels)))
     console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False, highlight=False)
     console.print(statistics(statistics_))
     assert isinstance(console.file, io.StringIO)

@@ -105,22 +105,22 @@ class Game:
     ) -> None:
         rules = Rules() if rules is None else rules
         if not isinstance(rules, Rules):
-            raise TypeError(f"rules must be a Rules, not {shown(rules)}")
+            raise AzulError(f"rules must be a Rules, not {shown(rules)}")
         if first_player == "rotate":
             first_player = game % rules.players
         if isinstance(first_player, bool) or not isinstance(first_player, int):
-            raise ValueError(f"first_player must be a seat or 'rotate', not {shown(first_player)}")
+            raise AzulError(f"first_player must be a seat or 'rotate', not {shown(first_player)}")
         self._set_up(new_state(rules, first_player), seed, game, deals)
         self._deal_if_due()
 
     def _set_up(self, state: np.ndarray, seed: int | None, game: int, deals: str) -> None:
         if deals not in DEALS:
-            raise ValueError(f"deals must be {' or '.join(DEALS)}, not {shown(deals)}")
+            raise AzulError(f"deals must be {' or '.join(DEALS)}, not {shown(deals)}")
         for name, value, top in (("seed", seed, MAX_SEED), ("game", game, MAX_SEED)):
             if name == "seed" and value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= top:
-                raise ValueError(f"{name} must be a whole number from 0 to {top}, not {shown(value)}")
+                raise AzulError(f"{name} must be a whole number from 0 to {top}, not {shown(value)}")
         self._rules = rules_of(state)
         self._deals = deals
         self._game = game

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from azul_fast.batch import whole_number
-from azul_fast.errors import GameOverError, IllegalMoveError, shown
+from azul_fast.errors import AzulError, GameOverError, IllegalMoveError, shown
 from azul_fast.game import Game
 from azul_fast.notation import Move, format_move, open_columns
 from azul_fast.policies import parse_policy
@@ -48,7 +48,7 @@ def choose(game: Game, policy: str = "greedy", seed: int = 1) -> str:
         There is no such policy or seed.
     """
     if not isinstance(game, Game):
-        raise TypeError(f"game must be a Game, not {shown(game)}")
+        raise AzulError(f"game must be a Game, not {shown(game)}")
     parse_policy(policy)
     seed = whole_number("seed", seed, 0, MAX_SEED)
     if game.is_over:

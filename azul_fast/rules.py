@@ -1,12 +1,14 @@
 """The rules of Azul as named constants, and `Rules`: which of its variants is played.
 
 Base game by Michael Kiesling (Plan B Games / Next Move, 2017), both wall sides, 2 to 4 players.
-Nothing here imports anything: every other part of the package may use it.
+Every other part of the package may use it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from azul_fast.errors import AzulError
 
 COLORS = "BYRKW"  # blue, yellow, red, black, white: the order used everywhere
 COLOR_NAMES = ("blue", "yellow", "red", "black", "white")
@@ -73,7 +75,7 @@ class Rules:
 
     Raises
     ------
-    ValueError
+    AzulError
         If a value is not one of those above; the message names the field, the value and what is allowed.
     """
 
@@ -86,13 +88,13 @@ class Rules:
         for name, low, high in (("players", MIN_PLAYERS, MAX_PLAYERS), ("max_rounds", 1, 1_000_000)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int):
-                raise ValueError(f"{name} must be a whole number, not {value!r}")
+                raise AzulError(f"{name} must be a whole number, not {value!r}")
             if not low <= value <= high:
-                raise ValueError(f"{name} must be {low} to {high:,}, not {value}")
+                raise AzulError(f"{name} must be {low} to {high:,}, not {value}")
         for name, allowed in (("wall", WALLS), ("overflow", OVERFLOWS)):
             value = getattr(self, name)
             if value not in allowed:
-                raise ValueError(f"{name} must be {' or '.join(allowed)}, not {value!r}")
+                raise AzulError(f"{name} must be {' or '.join(allowed)}, not {value!r}")
 
     @property
     def factories(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +33,7 @@ from azul_fast.engine.layout import (
     OUT_WALL,
     RESULT_ROWS,
 )
-from azul_fast.errors import AzulError, OutputError
+from azul_fast.errors import AzulError, OutputError, shown
 from azul_fast.rules import COLOR_BONUS, COLUMN_BONUS, END_REASONS, ROW_BONUS
 
 Values = NDArray[Any]
@@ -41,6 +42,9 @@ GROUP_GAMES = 49_152  # games written at a time, whatever chunks they were playe
 
 
 # -------------------------------------------------------------------------------------------------------- whole files
+LONG_NAME = 200  # characters; longer ones are cut in messages
+
+
 def check_output(path: str | Path, suffixes: Sequence[str], force: bool = False) -> Path:
     """The path of a file to be written, if that can be expected to work.
 
@@ -49,16 +53,20 @@ def check_output(path: str | Path, suffixes: Sequence[str], force: bool = False)
     AzulError
         The suffix is unknown, the file exists (unless `force`), or its folder does not or cannot be written.
     """
-    path = Path(path)
+    given, path = str(path), Path(path)
+    name = given if 0 < len(given) <= LONG_NAME else shown(given)
     folder = path.parent
-    if not path.name.endswith(tuple(suffixes)):
-        raise AzulError(f"{path}: the name must end in {', '.join(suffixes[:-1])} or {suffixes[-1]}")
-    if not folder.is_dir():
-        raise AzulError(f"{path}: there is no folder {folder}")
-    if path.is_dir():
-        raise AzulError(f"{path} is a folder")
-    if path.exists() and not force:
-        raise AzulError(f"{path} exists (--force writes over it)")
+    if not any(path.name.endswith(suffix) and path.name != suffix for suffix in suffixes):
+        raise AzulError(f"{name}: the name must end in {', '.join(suffixes[:-1])} or {suffixes[-1]}")
+    try:
+        if not folder.is_dir():
+            raise AzulError(f"{path}: there is no folder {folder}")
+        if path.is_dir():
+            raise AzulError(f"{path} is a folder")
+        if path.exists() and not force:
+            raise AzulError(f"{path} exists (--force writes over it)")
+    except OSError as error:  # a name that is too long
+        raise AzulError(f"{name}: {error.strerror}") from None
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -80,7 +88,7 @@ class WholeFile:
 
     def __init__(self, path: Path, force: bool = False) -> None:
         self.path, self.force = path, force
-        self.part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        self.part = path.with_name(f".azul-{os.getpid()}-{secrets.token_hex(4)}.part")  # as short as any name allowed
         with self.guard():
             self.file: IO[bytes] = open(self.part, "wb")
 

@@ -15,7 +15,9 @@ from azul_fast.players import Players
 def records(run: Run, first_game: int, games: int) -> Iterator[dict[str, Any]]:
     """Records of games `first_game` to `first_game` + `games` - 1 of `run`."""
     for number in range(first_game, first_game + games):
-        yield trace(run, number).record(**labels(run, number))
+        record = trace(run, number).record(**labels(run, number))
+        record["game"] = number  # with rotation the game itself only knows the number of its deal
+        yield record
 
 
 def labels(run: Run, number: int) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def test_bad_arguments(arguments, message):
     with pytest.raises(az.AzulError) as error:
         az.choose(az.Game(seed=1), *arguments)
     assert message in str(error.value)
-    with pytest.raises(TypeError, match="game must be a Game, not 'azul1 c2"):
+    with pytest.raises(az.AzulError, match="game must be a Game, not 'azul1 c2"):
         az.choose(FIRST_TURN)
 
 

@@ -84,7 +84,7 @@ def test_json_is_what_python_returns_for_any_threads():
 def test_the_text_names_all_that_it_takes_to_repeat_it():
     done = run("simulate", "--games", "1.2e3", "--players", "3", "--wall", "gray", "--policies", "random,tidy,random")
     assert done.returncode == 0
-    assert max(map(len, done.stdout.splitlines()[:-1])) <= 80
+    assert max(map(len, done.stdout.splitlines()[:-1])) <= 112  # a pipe gets tables as wide as they are
     for words in ("1,200 games", "3 players", "gray wall", "random, tidy, random", "win share", "Wall cells", "median"):
         assert words in done.stdout
     assert "\x1b" not in done.stdout  # no color in a pipe
@@ -344,3 +344,43 @@ def test_control_c_prints_the_statistics_of_the_first_games(tmp_path):
 def test_no_progress_bar_where_there_is_no_terminal():
     done = run("simulate", "--games", "100000", "--seed", "1", "--json")
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("simulate --games 10 --games-out .csv", 2, "the name must end in"),
+        ("simulate --games 10 --games-out " + "x" * 300 + ".csv", 2, "File name too long"),
+        ("simulate --games 10 --first-game 9007199254740991", 2, "go beyond game 2^53 - 1"),
+        ("simulate --rotate --first-player rotate", 2, "does not go with rotate"),
+        ("simulate --games 100 --rotate --players 3", 2, "99 is one"),
+        ("simulate --games 100 >&-", 3, "standard output is closed"),
+        ("simulate --position - <&-", 2, "position"),
+        ("replay - <&-", 0, ""),
+    ],
+)
+def test_what_new_users_ran_into(words, status, said, tmp_path):
+    """Odd names and numbers, and streams that whoever called us has closed: one line, never a traceback."""
+    command = f"{sys.executable} -m azul_fast {words}"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(azul_fast.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == status, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_results_come_without_a_place_for_messages(tmp_path):
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m azul_fast simulate --games 100 --seed 1 2>&-"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(azul_fast.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0
+    assert "100 games" in done.stdout

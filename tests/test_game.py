@@ -173,7 +173,7 @@ def test_bad_options(options, message):
 
 
 def test_rules_are_rules():
-    with pytest.raises(TypeError, match="rules must be a Rules"):
+    with pytest.raises(AzulError, match="rules must be a Rules"):
         Game(2)
 
 

@@ -92,11 +92,11 @@ def test_records_replay_under_the_referee(players: int, wall: str, overflow: str
 def test_batch_results_are_those_of_the_records(players: int, wall: str, overflow: str, mix: str) -> None:
     """The kernel that interleaves games writes what one game at a time comes to, in every row of its results."""
     rules = Rules(players=players, wall=wall, overflow=overflow)
-    run = describe(4 * players, rules, seats(MIXES[mix], players), seed=8, rotate=True, first_player="rotate")
+    run = describe(4 * players, rules, seats(MIXES[mix], players), seed=8, rotate=True, first_player=1)
     out = play(run)
     for number in range(run.games):
         game = trace(run, number)
-        referee = Referee(players=players, wall=wall, overflow=overflow, first_player=number % players)
+        referee = Referee(players=players, wall=wall, overflow=overflow, first_player=1)
         for event in game.history:
             if "," in event:
                 referee.deal(event)

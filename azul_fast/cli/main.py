@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from typing import NoReturn
 
@@ -87,6 +88,13 @@ def run(arguments: list[str]) -> int:
 
 def main() -> NoReturn:
     """Run the command line and end the process, at once: a thread may still be compiling after an interrupt."""
+    if sys.stderr is None:  # closed by whoever called us, as are those below
+        sys.stderr = open(os.devnull, "w")
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)
+    if sys.stdout is None:
+        os._exit(_complain(PROGRAM, "standard output is closed", NOT_WRITTEN))
+    warnings.showwarning = _warn
     code = run(sys.argv[1:])
     try:
         sys.stderr.flush()
@@ -106,6 +114,11 @@ def announce_compilation() -> None:
         print(f"{PROGRAM}: compiling the game kernels, once (about 10 s) ...", file=sys.stderr, flush=True)
 
     _jit.on_compile = announce
+
+
+def _warn(message: Warning | str, *_: object) -> None:
+    """A warning in one line, as an error is."""
+    _complain(PROGRAM, str(message).removeprefix("azul_fast: "), DONE)
 
 
 def _complain(name: str, message: str, code: int) -> int:

@@ -68,8 +68,11 @@ def simulate(options: dict[str, Any], given: set[str]) -> int:
 
     rules_given = {name: options[name] for name in RULE_OPTIONS if name in given}
     position = options["position"]
+    games = options["games"]
+    if options["rotate"] and "games" not in given:  # every deal from every seat: as many as the default at least
+        games += -games % 12
     run = batch.describe(
-        options["games"],
+        games,
         None if position is not None else _rules(rules_given),
         options["policies"],
         seed=options["seed"],

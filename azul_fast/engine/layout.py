@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from azul_fast.errors import AzulError
 from azul_fast.rules import (
     COLOR_COUNT,
     FACTORY_TILES,
@@ -148,7 +149,7 @@ def new_state(rules: Rules, first_player: int = 0) -> np.ndarray:
         int64 [STATE_WORDS], in phase ``deal``, round 0, stream keys 0.
     """
     if not 0 <= first_player < rules.players:
-        raise ValueError(f"first_player must be 0 to {rules.players - 1}, not {first_player}")
+        raise AzulError(f"first_player must be 0 to {rules.players - 1}, not {first_player}")
     state = np.zeros(STATE_WORDS, np.int64)
     state[PLAYERS] = rules.players
     state[FREE_WALL] = WALLS.index(rules.wall)

@@ -64,6 +64,8 @@ def parse_policy(text: str) -> PolicySpec:
     AzulError
         One line that names what is wrong, and what would be right.
     """
+    if not isinstance(text, str):
+        raise AzulError(f"policy must be a name, not {shown(text)}")
     file, double_colon, rest = text.rpartition(".py::")
     name, *parameters = rest.split(":")
     given = tuple(_parameter(part, text) for part in parameters)
