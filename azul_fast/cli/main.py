@@ -94,7 +94,7 @@ def main() -> NoReturn:
         sys.stdin = open(os.devnull)
     if sys.stdout is None:
         os._exit(_complain(PROGRAM, "standard output is closed", NOT_WRITTEN))
-    warnings.showwarning = _warn
+    warnings.showwarning = _warn  # type: ignore[assignment]
     code = run(sys.argv[1:])
     try:
         sys.stderr.flush()

@@ -132,6 +132,7 @@ def _outputs(options: dict[str, Any]) -> tuple[Path | None, Path | None]:
 
 
 def write_records(run: Run, path: Path, games: int) -> None:
+    """Write records of the first `games` games of a run."""
     from azul_fast import records, trace
 
     try:
