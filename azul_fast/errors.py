@@ -36,7 +36,9 @@ class NoRecordError(InvalidRecordError):
 
 
 class PolicyError(AzulError):
-    """A policy of one's own that cannot be compiled or does not answer with a legal move."""
+    """A policy of one's own that cannot be compiled or does not answer with a legal move, then in game `game`."""
+
+    game: int | None = None
 
 
 class OutputError(Exception):

@@ -347,8 +347,8 @@ def evaluate(
     moves : str or sequence of str, optional
         Only these: ``"3B4,CRF"``.
     depth_cut : bool
-        Play to the end of the round only. A game that goes on is judged by the margin of score and outlook
-        (`azul_fast.rollouts.outlook`): who leads by it counts as the winner.
+        Play to the end of the round only. Where the game goes on, the boards say what margin and what share of the win
+        may be expected (`azul_fast.rollouts`).
     until_se : float, optional
         Stop when no move still in has a larger standard error, of its win share or, ``by="margin"``, of its margin.
     until_separated : bool
@@ -576,7 +576,7 @@ class _Race:
         """The largest margin that can come of these scores less the smallest."""
         from azul_fast.rollouts import MAX_OUTLOOK
 
-        return own + other + 2 * MAX_WALL_SCORE + (2 * MAX_OUTLOOK if self.question.depth_cut else 0)
+        return own + other + 2 * MAX_WALL_SCORE + (4 * MAX_OUTLOOK if self.question.depth_cut else 0)
 
     def _look(self) -> int:
         """Pairs until the next look of a stop rule: a function of those played alone."""

@@ -19,7 +19,7 @@ import numba
 import numpy as np
 from numba import types
 
-from azul_fast._jit import cache_beside_kernels, inline, kernel
+from azul_fast._jit import cache_beside_kernels, inline, inner, kernel
 from azul_fast.engine.bits import trailing_zeros
 from azul_fast.engine.layout import (
     CHOICES,
@@ -74,9 +74,9 @@ MODULES = {  # [built-in] -> where its function is; imported, and so compiled, w
 }
 _WORD = np.int64(2**63 - 1)
 
-# What a call is told and tells, in words.
-CALL_GAME, CALL_ACTION, CALL_DONE = range(3)  # the game and the answer that stopped it; games finished
-CALL_WORDS = 3
+# What a call tells, in words.
+CALL_DONE, CALL_ACTION = range(2)  # games finished; the answer that was not legal
+CALL_WORDS = 2
 
 
 class Program(NamedTuple):
@@ -118,7 +118,7 @@ def own_word(state):
 
 
 @inline
-def _call(f0, f1, f2, f3, number, view):
+def _ask(f0, f1, f2, f3, number, view):
     if number == 0:
         return f0(view)
     if number == 1:
@@ -128,46 +128,57 @@ def _call(f0, f1, f2, f3, number, view):
     return f3(view)
 
 
-def _play(start, run, first_game, count, slot, out, stride, stop, call, arrays, parameters, memory, f0, f1, f2, f3):
-    start, run, slot, out = words(start), words(run), words(slot), words(out)
+@inline
+def play_on(slot, cut, call, stop, arrays, parameters, memory, f0, f1, f2, f3):
+    """Play the game of a slot to its end or, with `cut`, to the end of the round; returns how that went."""
     moves, offer, walls, lines, floors, scores, bag, own_state = arrays
-    call[CALL_DONE] = 0
+    memory[:] = 0
+    while slot[PHASE] != PHASE_OVER:
+        if stop[0] != 0:
+            return STOPPED
+        if slot[PHASE] == PHASE_DEAL:
+            if cut:
+                break
+            deal(slot)
+            continue
+        turn = slot[TURN] & 3
+        policy = slot_policy(slot, turn)
+        if policy < OPEN:
+            action = choose_action(slot, policy, slot_worths(slot, turn))
+        else:
+            number = policy - OPEN
+            view = look(
+                slot,
+                own_word(slot),
+                parameters[number],
+                memory[turn],
+                moves,
+                offer,
+                walls,
+                lines,
+                floors,
+                scores,
+                bag,
+                own_state,
+            )
+            action = _ask(f0, f1, f2, f3, number, view)
+            if not is_legal(slot, action):
+                call[CALL_ACTION] = action
+                return ILLEGAL
+        step_inline(slot, action)
+    return FINISHED
+
+
+def _play(start, run, first_game, count, slot, out, stride, call, stop, arrays, parameters, memory, f0, f1, f2, f3):
+    start, run, slot, out = words(start), words(run), words(slot), words(out)
     for i in range(count):
+        call[CALL_DONE] = i
         start_game(slot, start, run, first_game + i)
-        memory[:] = 0
-        while slot[PHASE] != PHASE_OVER:
-            if stop[0] != 0:
-                return STOPPED
-            if slot[PHASE] == PHASE_DEAL:
-                deal(slot)
-                continue
-            turn = slot[TURN] & 3
-            policy = slot_policy(slot, turn)
-            if policy < OPEN:
-                action = choose_action(slot, policy, slot_worths(slot, turn))
-            else:
-                number = policy - OPEN
-                view = look(
-                    slot,
-                    own_word(slot),
-                    parameters[number],
-                    memory[turn],
-                    moves,
-                    offer,
-                    walls,
-                    lines,
-                    floors,
-                    scores,
-                    bag,
-                    own_state,
-                )
-                action = _call(f0, f1, f2, f3, number, view)
-                if not is_legal(slot, action):
-                    call[CALL_GAME], call[CALL_ACTION] = first_game + i, action
-                    return ILLEGAL
-            step_inline(slot, action)
+        status = play_on(slot, False, call, stop, arrays, parameters, memory, f0, f1, f2, f3)
+        if status != FINISHED:
+            return status
         write_result(slot, out, stride, i)
-        call[CALL_DONE] = i + 1
+    call[CALL_DONE] = count
     return FINISHED
 
 
@@ -180,18 +191,26 @@ def _look(state, key, parameters, memory, arrays, function):
     return function(view)
 
 
-_1D, _2D, _3D = types.int64[::1], types.int64[:, ::1], types.int64[:, :, ::1]
-_ARRAYS = types.Tuple((_2D, _2D, _3D, _3D, _1D, _1D, _1D, _1D))
-_NUMBERS = types.float64[:, ::1]
-_PLAY_TYPES = (_1D, _1D, types.int64, types.int64, _1D, types.int32[::1], types.int64, _1D, _1D, _ARRAYS, _NUMBERS, _2D)
-_LOOK_TYPES = (_1D, types.int64, types.float64[::1], _1D, _ARRAYS, POLICY_TYPE)
+@inner
+def _nobody(view):
+    """Fills the place of a policy's function where there is none."""
+    return np.int64(-1)
+
+
+WORDS, NUMBERS, COUNT, RESULTS = types.int64[::1], types.float64[::1], types.int64, types.int32[::1]
+_2D, _3D, _TABLE = types.int64[:, ::1], types.int64[:, :, ::1], types.float64[:, ::1]
+_ARRAYS = types.Tuple((_2D, _2D, _3D, _3D, WORDS, WORDS, WORDS, WORDS))
+# The last arguments of a kernel that uses `play_on`: from `call` on; `Players.arguments` has the values.
+PLAY_ON_TYPES = (WORDS, WORDS, _ARRAYS, _TABLE, _2D, *(POLICY_TYPE,) * MAX_PLAYERS)
+_PLAY_TYPES = (WORDS, WORDS, COUNT, COUNT, WORDS, RESULTS, COUNT, *PLAY_ON_TYPES)
+_LOOK_TYPES = (WORDS, COUNT, NUMBERS, WORDS, _ARRAYS, POLICY_TYPE)
 
 
 @functools.cache
-def _compiled(function: Callable[..., Any]) -> Any:
-    """`_play` or `_look`, compiled for any policies: passed functions must not choose a version of their own."""
+def compiled(function: Callable[..., Any], argument_types: tuple[Any, ...]) -> Any:
+    """`function` as a kernel for any policies: passed functions must not choose a version of their own."""
     dispatcher = kernel(function)
-    dispatcher.compile(_PLAY_TYPES + (POLICY_TYPE,) * MAX_PLAYERS if function is _play else _LOOK_TYPES)
+    dispatcher.compile(argument_types)
     dispatcher.disable_compile()
     return dispatcher
 
@@ -289,13 +308,31 @@ class Players:
             [POLICIES.index(spec.name) if spec.is_kernel else OPEN + functions.index(spec.text) for spec in specs],
             np.int64,
         )
+        self.parameters = np.zeros((MAX_PLAYERS, max((len(each.parameters) for each in self.programs), default=1) or 1))
+        for i, each in enumerate(self.programs):
+            self.parameters[i, : len(each.parameters)] = each.parameters
         if self.is_open:
-            width = max(1, *(len(each.parameters) for each in self.programs))
-            self.parameters = np.zeros((MAX_PLAYERS, width))
-            for i, each in enumerate(self.programs):
-                self.parameters[i, : len(each.parameters)] = each.parameters
-            self.functions = [self.programs[min(i, len(self.programs) - 1)].function for i in range(MAX_PLAYERS)]
-            _compiled(_play)
+            compiled(_play, _PLAY_TYPES)
+
+    @functools.cached_property
+    def functions(self) -> list[Any]:
+        """A function for each place that there is for one."""
+        if not self.is_open:
+            _nobody.compile((VIEW_TYPE,))
+            return [_nobody] * MAX_PLAYERS
+        return [self.programs[min(i, len(self.programs) - 1)].function for i in range(MAX_PLAYERS)]
+
+    def run_words(self, rotations: int, first_rotates: int, seed: int) -> np.ndarray:
+        """What a batch is, as kernels read it: int64 [RUN_WORDS]."""
+        run = np.zeros(RUN_WORDS, np.int64)
+        run[RUN_POLICIES : RUN_POLICIES + len(self.ids)] = self.ids
+        run[RUN_ROTATIONS], run[RUN_FIRST_ROTATES], run[RUN_SEED] = rotations, first_rotates, seed
+        return run
+
+    def arguments(self, stop: np.ndarray) -> tuple[Any, ...]:
+        """Values for `PLAY_ON_TYPES`: those of one call, new but for `stop`."""
+        memory = np.zeros((len(self.ids), self.memory_words), np.int64)
+        return np.zeros(CALL_WORDS, np.int64), stop, view_arrays(), self.parameters, memory, *self.functions
 
     def play(
         self,
@@ -330,30 +367,15 @@ class Players:
         if not self.is_open:
             play_games(start, self.ids, rotations, first_rotates, seed, first_game, count, out)
             return count
-        run = np.zeros(RUN_WORDS, np.int64)
-        run[RUN_POLICIES : RUN_POLICIES + len(self.ids)] = self.ids
-        run[RUN_ROTATIONS], run[RUN_FIRST_ROTATES], run[RUN_SEED] = rotations, first_rotates, seed
-        slot, call = np.zeros(SLOT_WORDS, np.int64), np.zeros(CALL_WORDS, np.int64)
-        memory = np.zeros((len(self.ids), self.memory_words), np.int64)
-        status = _compiled(_play)(
-            start,
-            run,
-            first_game,
-            count,
-            slot,
-            out.reshape(-1),
-            out.shape[1],
-            stop,
-            call,
-            view_arrays(),
-            self.parameters,
-            memory,
-            *self.functions,
-        )
+        slot, arguments = np.zeros(SLOT_WORDS, np.int64), self.arguments(stop)
+        run = self.run_words(rotations, first_rotates, seed)
+        play_kernel = compiled(_play, _PLAY_TYPES)
+        status = play_kernel(start, run, first_game, count, slot, out.reshape(-1), out.shape[1], *arguments)
+        done, action = arguments[0].tolist()
         if status == ILLEGAL:
             name = self.names[int(slot[SLOT_POLICIES + slot[TURN]]) - OPEN]
-            raise _illegal(name, int(call[CALL_ACTION]), slot[:STATE_WORDS], int(call[CALL_GAME]))
-        return int(call[CALL_DONE])
+            raise _illegal(name, action, slot[:STATE_WORDS], first_game + done)
+        return int(done)
 
     def new_memory(self) -> np.ndarray:
         """Empty notes for one seat in one game: int64 [memory_words]."""
@@ -383,7 +405,9 @@ class Players:
             memory = self.new_memory()
         parameters = self.parameters[number - OPEN]
         action = int(
-            _compiled(_look)(state.copy(), policy_key(seed, game), parameters, memory, view_arrays(), each.function)
+            compiled(_look, _LOOK_TYPES)(
+                state.copy(), policy_key(seed, game), parameters, memory, view_arrays(), each.function
+            )
         )
         mask = np.zeros(ACTION_COUNT, np.uint8)
         legal_actions(state, mask)
@@ -395,7 +419,9 @@ class Players:
 def _illegal(name: str, action: int, state: np.ndarray, game: int) -> PolicyError:
     move = f" ({format_move(action)})" if 0 <= action < ACTION_COUNT else ""
     ply = int(state[PLIES] + state[ROUND_PLIES]) + 1
-    return PolicyError(
+    error = PolicyError(
         f"policy {name}: game {game}, ply {ply}, seat {state[TURN]}: answered {action}{move}, which is not legal in "
         f"{format_position(state)}"
     )
+    error.game = game
+    return error

@@ -53,7 +53,7 @@ def _headline(evaluation: Evaluation, seat: int) -> Text:
     by = "win share" if question.by == "win" else "margin"
     text.append(f" · by {question.policy} · ranked by {by} · seed {question.seed}")
     if question.depth_cut:
-        text.append("\nPlayed to the end of the round, and judged there by score and outlook.")
+        text.append("\nPlayed to the end of the round; the boards there say what may be expected.")
     return text
 
 

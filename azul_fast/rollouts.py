@@ -1,132 +1,88 @@
-"""What rollouts come to for one seat: win share and margin at the game's end, or an estimate of them after a round.
+"""What rollouts come to for one seat: win share and margin at the game's end, or what may be expected after a round.
 
-Both are whole numbers, so that sums of them do not depend on the order in which they are added: a win share in 12ths
-(a win shared by 2, 3 or 4 is 6, 4 or 3 of them), a margin (own score less the best other) in hundredths of a point.
+Both are whole numbers, so that sums of them do not depend on the order in which they are added: a win share in parts of
+`WIN_UNIT` (a win shared by 2, 3 or 4 is a half, a third or a quarter), a margin (own score less the best other) in
+hundredths of a point.
+
+After a round that does not end the game (`depth_cut`), a seat's standing is its board's worth as
+`azul_fast.search.evaluation.board_worth` has it, in points. The margin is that to the best other standing. The win
+share takes the margins to come as normal, with the standard deviation s that the weights were fitted with: with
+P(a, b) = Phi((standing of a - standing of b) / s), seat a wins in proportion to the product of P(a, b) over all
+others b. With two players that is P itself.
 """
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numba import types
 
 from azul_fast._jit import inline, inner, kernel
-from azul_fast.engine.bits import popcount
 from azul_fast.engine.layout import (
     FREE_WALL,
+    MARKER_FLAG,
     OUT_ROWS,
     OUT_SCORE,
     OUT_SEAT_ROWS,
     OUT_SEATS,
     PHASE,
     PHASE_DEAL,
-    PHASE_OFFER,
     PHASE_OVER,
-    PHASE_TILE,
     PLAYERS,
     RESULT_ROWS,
-    ROOM,
-    ROW_COLORS,
     SCORE,
     TURN,
     WALL,
 )
 from azul_fast.engine.moves import seat_words
-from azul_fast.engine.rounds import line_color, open_columns
-from azul_fast.engine.scoring import COLUMN_0, complete_rows, tile_points, wall_row
-from azul_fast.engine.step import step, step_inline
+from azul_fast.engine.scoring import complete_rows
+from azul_fast.engine.step import step
 from azul_fast.engine.words import words
-from azul_fast.players import FINISHED, ILLEGAL, OPEN, STOPPED, Players, is_legal, own_word
-from azul_fast.playout import (
-    RUN_POLICIES,
-    RUN_ROTATIONS,
-    RUN_SEED,
-    RUN_WORDS,
-    SLOT_WORDS,
-    choose_action,
-    slot_policy,
-    slot_worths,
-    start_game,
+from azul_fast.players import (
+    CALL_DONE,
+    COUNT,
+    FINISHED,
+    ILLEGAL,
+    NUMBERS,
+    PLAY_ON_TYPES,
+    RESULTS,
+    WORDS,
+    Players,
+    compiled,
+    play_on,
 )
-from azul_fast.policies.view import POLICY_TYPE, VIEW_TYPE, look, view_arrays
-from azul_fast.rules import COLOR_BONUS, COLUMN_BONUS, LINE_COUNT, MAX_PLAYERS, ROW_BONUS, WALL_SIZE
+from azul_fast.playout import SLOT_WORDS, start_game
+from azul_fast.search.alphabeta import round_weights
+from azul_fast.search.evaluation import (
+    BOARD_FLOOR_BITS,
+    SPREAD,
+    WORTH_UNIT,
+    board_key,
+    board_worth,
+    points_of,
+    worth_of,
+)
+from azul_fast.search.weights import WEIGHTS
 
-WIN_UNIT = 12  # of a win share: divisible by all numbers of winners
+WIN_UNIT = 12_000  # of a win share: divisible by all numbers of winners
 POINT_UNIT = 100  # of a margin
 WIN, MARGIN = range(2)  # the two values of a rollout
-MAX_OUTLOOK = 200  # points, either way: an outlook beyond is cut off
-STARTER_POINTS = 1.0  # what starting the next round is taken to be worth
+MAX_OUTLOOK = 100  # points, either way, that a board's worth may be away from its points
 _ROW_PLACES = 8  # above any number of complete rows, which decide between equal scores
-_LINE_COLUMNS = sum((i % WALL_SIZE) << 3 * i for i in range(2 * WALL_SIZE - 1))  # [3 * (color + line)] -> wall column
-
-
-# ------------------------------------------------------------------------------------- the evaluation after a round
-@inline
-def _tile_outlook(state, player, line):
-    """Points that a tile of a begun line would score on the wall as it is; on the gray wall in the best column."""
-    if not state[FREE_WALL]:
-        return np.int64(tile_points(player[WALL], line, (_LINE_COLUMNS >> 3 * (line_color(player, line) + line)) & 7))
-    columns = open_columns(player, line)
-    best = np.int64(0)
-    for column in range(WALL_SIZE):
-        if columns >> column & 1:
-            best = max(best, tile_points(player[WALL], line, column))
-    return best
-
-
-@inner
-def outlook(state, seat):
-    """Points that a seat may expect to add after a round's end that is not the game's: the potential of its board.
-
-    A simple one: each begun line brings its share filled of what its tile would score on the wall as it is; each row,
-    column and color its share filled, squared, of its bonus; starting the next round `STARTER_POINTS`.
-
-    Parameters
-    ----------
-    state : words
-        In phase deal.
-    seat : int
-
-    Returns
-    -------
-    float
-        Points beyond the score.
-    """
-    player = seat_words(state, seat)
-    points = STARTER_POINTS if state[TURN] == seat else 0.0
-    for line in range(LINE_COUNT):
-        filled = line + 1 - ((player[ROOM] >> 8 * line) & 7)
-        if filled > 0:
-            points += filled / (line + 1) * _tile_outlook(state, player, line)
-    for i in range(WALL_SIZE):
-        in_row: int = popcount(wall_row(player[WALL], i))
-        in_column = popcount((player[WALL] >> i) & COLUMN_0)
-        of_color = popcount((player[ROW_COLORS] >> i) & COLUMN_0)
-        points += (
-            ROW_BONUS * in_row * in_row + COLUMN_BONUS * in_column * in_column + COLOR_BONUS * of_color * of_color
-        ) / (WALL_SIZE * WALL_SIZE)
-    return points
+_SPREADS_PER_SD = 1.2533141373155003  # sqrt(pi / 2): `bend` has the slope of the normal distribution's share of wins
 
 
 # ------------------------------------------------------------------------------------------------------- the kernels
 @inline
-def _standing(state, seat):
-    """What decides who is ahead: the score, with the outlook of a game that goes on, then complete rows."""
-    player = seat_words(state, seat)
-    points = np.int64(POINT_UNIT) * player[SCORE]
-    if state[PHASE] == PHASE_OVER:
-        return points * _ROW_PLACES + complete_rows(player[WALL])
-    more = min(max(outlook(state, seat), -MAX_OUTLOOK), MAX_OUTLOOK)
-    return (points + np.int64(np.floor(POINT_UNIT * more + 0.5))) * _ROW_PLACES
+def _final_standing(score, rows):
+    """What decides who is ahead in the end: the score, then complete rows."""
+    return np.int64(POINT_UNIT) * score * _ROW_PLACES + rows
 
 
 @inline
 def _judge(own, others_best, ties):
-    """Win share and margin of a standing against the best other, which `ties` others have."""
+    """Win share and margin of a final standing against the best other, which `ties` others have."""
     win = np.int64(0)
     if own > others_best:
         win = np.int64(WIN_UNIT)
@@ -136,24 +92,73 @@ def _judge(own, others_best, ties):
 
 
 @inline
-def _value(state, seat):
-    """Win share and margin of `seat` after a round."""
-    best = np.int64(-1) << 60
-    ties = np.int64(0)
+def share_ahead(x):
+    """The normal distribution function Phi, to 2.5e-4, by arithmetic that is the same on every machine.
+
+    Abramowitz and Stegun, Handbook of Mathematical Functions (1964), 7.1.27.
+    """
+    z = abs(x) / np.sqrt(2.0)
+    power = 1.0 + z * (0.278393 + z * (0.230389 + z * (0.000972 + z * 0.078108)))
+    power *= power
+    tail = 0.5 / (power * power)
+    return 1.0 - tail if x > 0 else tail
+
+
+@inline
+def _standing(state, seat, weights):
+    """A board's worth after a round, in points."""
+    player = seat_words(state, seat)
+    key = board_key(player)
+    if state[TURN] == seat:  # it has had the marker
+        key |= np.int64(MARKER_FLAG) << BOARD_FLOOR_BITS
+    packed = board_worth(player, key, state[FREE_WALL], weights)
+    points = points_of(packed)
+    return points + min(max(worth_of(packed) / WORTH_UNIT - points, -float(MAX_OUTLOOK)), float(MAX_OUTLOOK))
+
+
+@inline
+def _chance(state, seat, weights):
+    """What the chances of a seat to win are in proportion to."""
+    own = _standing(state, seat, weights)
+    chance = 1.0
     for other in range(state[PLAYERS]):
         if other != seat:
-            standing = _standing(state, other)
-            if standing > best:
-                best = standing
-                ties = np.int64(0)
-            ties += np.int64(standing == best)
-    return _judge(_standing(state, seat), best, ties)
+            chance *= share_ahead((own - _standing(state, other, weights)) * _SPREADS_PER_SD / weights[SPREAD])
+    return chance
+
+
+@inner
+def _value(state, seat, all_weights):
+    """Win share and margin of `seat` after a round; `all_weights` are `WEIGHTS`."""
+    if state[PHASE] == PHASE_OVER:
+        best = np.int64(-1)
+        ties = np.int64(0)
+        own = np.int64(0)
+        for other in range(state[PLAYERS]):
+            player = seat_words(state, other)
+            standing = _final_standing(player[SCORE], complete_rows(player[WALL]))
+            if other == seat:
+                own = standing
+            else:
+                if standing > best:
+                    best, ties = standing, np.int64(0)
+                ties += np.int64(standing == best)
+        return _judge(own, best, ties)
+    weights = round_weights(state, all_weights)
+    most = -1.0e9
+    chances = 0.0
+    for other in range(state[PLAYERS]):
+        chances += _chance(state, other, weights)
+        if other != seat:
+            most = max(most, _standing(state, other, weights))
+    win = np.int64(np.floor(WIN_UNIT * _chance(state, seat, weights) / chances + 0.5))
+    return win, np.int64(np.floor(POINT_UNIT * (_standing(state, seat, weights) - most) + 0.5))
 
 
 @kernel
-def round_value(state, seat, value):
+def round_value(state, seat, weights, value):
     """Write what a state in phase deal or over is worth to `seat` into `value` (int64 [2])."""
-    value[WIN], value[MARGIN] = _value(words(state), seat)
+    value[WIN], value[MARGIN] = _value(words(state), seat, words(weights))
 
 
 @kernel
@@ -165,88 +170,34 @@ def _read(out, players, seat, wins, margins):
         own = np.int64(0)
         for s in range(players):
             row = OUT_SEATS + s * OUT_SEAT_ROWS
-            score = np.int64(POINT_UNIT) * out[row + OUT_SCORE, i]
-            standing = score * _ROW_PLACES + out[row + OUT_ROWS, i]
+            standing = _final_standing(np.int64(out[row + OUT_SCORE, i]), out[row + OUT_ROWS, i])
             if s == seat:
                 own = standing
             else:
                 if standing > best:
-                    best = standing
-                    ties = np.int64(0)
+                    best, ties = standing, np.int64(0)
                 ties += np.int64(standing == best)
         win, margin = _judge(own, best, ties)
         wins[i] = win
         margins[i] = margin
 
 
-@inline
-def _ask(f0, f1, f2, f3, number, view):
-    if number == 0:
-        return f0(view)
-    if number == 1:
-        return f1(view)
-    if number == 2:
-        return f2(view)
-    return f3(view)
-
-
-def _cut(start, run, first_game, slot, seat, wins, margins, stop, arrays, parameters, memory, f0, f1, f2, f3):
-    start, run, slot = words(start), words(run), words(slot)
-    moves, offer, walls, lines, floors, scores, bag, own_state = arrays
+def _cut(
+    start, run, first_game, slot, seat, weights, wins, margins,
+    call, stop, arrays, parameters, memory, f0, f1, f2, f3,
+):  # fmt: skip
+    start, run, slot, weights = words(start), words(run), words(slot), words(weights)
     for i in range(len(wins)):
         start_game(slot, start, run, first_game + i)
-        memory[:] = 0
-        while slot[PHASE] == PHASE_OFFER or slot[PHASE] == PHASE_TILE:
-            if stop[0] != 0:
-                return STOPPED
-            turn = slot[TURN] & 3
-            policy = slot_policy(slot, turn)
-            if policy < OPEN:
-                action = choose_action(slot, policy, slot_worths(slot, turn))
-            else:
-                number = policy - OPEN
-                view = look(
-                    slot,
-                    own_word(slot),
-                    parameters[number],
-                    memory[turn],
-                    moves,
-                    offer,
-                    walls,
-                    lines,
-                    floors,
-                    scores,
-                    bag,
-                    own_state,
-                )
-                action = _ask(f0, f1, f2, f3, number, view)
-                if not is_legal(slot, action):
-                    stop[1] = first_game + i
-                    return ILLEGAL
-            step_inline(slot, action)
-        wins[i], margins[i] = _value(slot, seat)
+        status = play_on(slot, True, call, stop, arrays, parameters, memory, f0, f1, f2, f3)
+        if status != FINISHED:
+            call[CALL_DONE] = i
+            return status
+        wins[i], margins[i] = _value(slot, seat, weights)
     return FINISHED
 
 
-@inner
-def _nobody(view):
-    """Fills a policy's place in `_cut` where there is none."""
-    return np.int64(-1)
-
-
-_1D, _2D, _3D = types.int64[::1], types.int64[:, ::1], types.int64[:, :, ::1]
-_ARRAYS = types.Tuple((_2D, _2D, _3D, _3D, _1D, _1D, _1D, _1D))
-_OUT, _NUMBERS = types.int32[::1], types.float64[:, ::1]
-_CUT_TYPES = (_1D, _1D, types.int64, _1D, types.int64, _OUT, _OUT, _1D, _ARRAYS, _NUMBERS, _2D)
-
-
-@functools.cache
-def _compiled_cut() -> Any:
-    """`_cut`, compiled for any policies."""
-    dispatcher = kernel(_cut)
-    dispatcher.compile(_CUT_TYPES + (POLICY_TYPE,) * MAX_PLAYERS)
-    dispatcher.disable_compile()
-    return dispatcher
+_CUT_TYPES = (WORDS, WORDS, COUNT, WORDS, COUNT, NUMBERS, RESULTS, RESULTS, *PLAY_ON_TYPES)
 
 
 # ---------------------------------------------------------------------------------------------------------- in Python
@@ -262,7 +213,7 @@ class Rollouts:
     seed : int
         Rollout i draws its deals and its policies' words from (seed, i) alone, whatever it starts from.
     depth_cut : bool
-        Play to the end of the round only, and take `outlook` for the rest.
+        Play to the end of the round only, and judge the boards there.
     """
 
     def __init__(self, policies: Sequence[str], seat: int, seed: int, depth_cut: bool) -> None:
@@ -270,29 +221,19 @@ class Rollouts:
         self.seat = seat
         self.seed = seed
         self.depth_cut = depth_cut
-        self.stop = np.zeros(2, np.int64)  # [0] 1: stop; [1] the game in which a policy's answer was not legal
+        self.stop = np.zeros(1, np.int64)  # 1: stop
         self._local = threading.local()
         if depth_cut:
-            self._prepare_cut()
-
-    def _prepare_cut(self) -> None:
-        players = self.players
-        self.run = np.zeros(RUN_WORDS, np.int64)
-        self.run[RUN_POLICIES : RUN_POLICIES + len(players.ids)] = players.ids
-        self.run[RUN_ROTATIONS], self.run[RUN_SEED] = 1, self.seed
-        if players.is_open:
-            self.functions, self.parameters = players.functions, players.parameters
-        else:
-            _nobody.compile((VIEW_TYPE,))
-            self.functions, self.parameters = [_nobody] * MAX_PLAYERS, np.zeros((MAX_PLAYERS, 1))
-        _compiled_cut()
+            self.run = self.players.run_words(1, 0, seed)
+            self.cut = compiled(_cut, _CUT_TYPES)
+            _ = self.players.functions  # before threads ask for them
 
     def known(self, state: np.ndarray) -> np.ndarray | None:
         """What a state is worth where nothing is left to be played, int64 [2]; else None."""
         if state[PHASE] != PHASE_OVER and not (self.depth_cut and state[PHASE] == PHASE_DEAL):
             return None
         value = np.zeros(2, np.int64)
-        round_value(state, self.seat, value)
+        round_value(state, self.seat, WEIGHTS, value)
         return value
 
     def play(self, state: np.ndarray, first: int, wins: np.ndarray, margins: np.ndarray) -> bool:
@@ -328,24 +269,12 @@ class Rollouts:
         return out
 
     def _play_cut(self, state: np.ndarray, first: int, wins: np.ndarray, margins: np.ndarray) -> bool:
-        players = self.players
-        memory = np.zeros((len(players.ids), players.memory_words), np.int64)
-        status = _compiled_cut()(
-            state,
-            self.run,
-            first,
-            np.zeros(SLOT_WORDS, np.int64),
-            self.seat,
-            wins,
-            margins,
-            self.stop,
-            view_arrays(),
-            self.parameters,
-            memory,
-            *self.functions,
-        )
+        arguments = self.players.arguments(self.stop)
+        slot = np.zeros(SLOT_WORDS, np.int64)
+        status = self.cut(state, self.run, first, slot, self.seat, WEIGHTS, wins, margins, *arguments)
         if status == ILLEGAL:  # played again as a whole game, it stops at the same answer, with a message about it
-            players.play(state, 1, 0, self.seed, int(self.stop[1]), 1, self._results(1), np.zeros(1, np.int64))
+            game = first + int(arguments[0][CALL_DONE])
+            self.players.play(state, 1, 0, self.seed, game, 1, self._results(1), np.zeros(1, np.int64))
         return bool(status == FINISHED)
 
 

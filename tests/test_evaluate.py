@@ -19,19 +19,35 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from referee import Referee, open_columns, tile_points
+from referee import Referee
 
 import azul_fast as az
+from azul_fast._jit import kernel
 from azul_fast.batch import MAX_GAMES
 from azul_fast.cli.main import run
-from azul_fast.engine.layout import OUT_ROWS, OUT_SCORE, OUT_SEAT_ROWS, OUT_SEATS, RESULT_ROWS
+from azul_fast.engine.layout import (
+    FREE_WALL,
+    MARKER_FLAG,
+    OUT_ROWS,
+    OUT_SCORE,
+    OUT_SEAT_ROWS,
+    OUT_SEATS,
+    PLAYERS,
+    RESULT_ROWS,
+    TURN,
+)
+from azul_fast.engine.moves import seat_words
+from azul_fast.engine.words import words
 from azul_fast.errors import AzulError
 from azul_fast.evaluation import FIRST_ROLLOUT, Separation, answer, describe
 from azul_fast.notation import parse_move, parse_position
 from azul_fast.playout import play_general
 from azul_fast.policies import GREEDY
-from azul_fast.rollouts import STARTER_POINTS, Rollouts, successors
+from azul_fast.rollouts import Rollouts, share_ahead, successors
 from azul_fast.rules import MAX_SEED, MAX_WALL_SCORE, Rules
+from azul_fast.search.alphabeta import round_weights
+from azul_fast.search.evaluation import BOARD_FLOOR_BITS, SPREAD, WORTH_UNIT, board_key, board_worth, worth_of
+from azul_fast.search.weights import WEIGHTS
 
 FIRST_TURN = (
     "azul1 c2 BBRK,YYWW,BYRK,RRRW,BKKW * 0:...../...../...../...../.....:-,-,-,-,-:-;"
@@ -404,32 +420,38 @@ def test_progress_goes_up_to_all_that_is_played():
 
 
 # ------------------------------------------------------------------------------------------------------ the depth cut
-def outlook(game, seat):
-    """The documented potential, from the boards as people see them."""
-    board, points = game.boards[seat], STARTER_POINTS * (game.turn == seat)
-    for line, tiles in enumerate(board.lines):
-        if tiles:
-            points += len(tiles) / (line + 1) * tile_outlook(game.rules, board, line, tiles[0])
-    filled = [[cell != "." for cell in row] for row in board.wall]
-    points += sum(2 * (sum(row) / 5) ** 2 for row in filled)
-    points += sum(7 * (sum(column) / 5) ** 2 for column in zip(*filled, strict=True))
-    points += sum(10 * (sum(color in row for row in board.wall) / 5) ** 2 for color in "BYRKW")
-    return points
+@kernel
+def worths(state, all_weights, out):
+    """Each seat's board after a round, in points, as `search` values it."""
+    state, all_weights = words(state), words(all_weights)
+    weights = round_weights(state, all_weights)
+    for seat in range(state[PLAYERS]):
+        player = seat_words(state, np.int64(seat))
+        key = board_key(player)
+        if state[TURN] == seat:
+            key |= np.int64(MARKER_FLAG) << BOARD_FLOOR_BITS
+        out[seat] = worth_of(board_worth(player, key, state[FREE_WALL], weights)) / WORTH_UNIT
+    return weights[SPREAD]
 
 
-def tile_outlook(rules, board, line, color):
-    wall = [[None if cell == "." else cell for cell in row] for row in board.wall]
-    columns = [("BYRKW".index(color) + line) % 5] if rules.wall == "fixed" else open_columns(wall, line, color)
-    return max((tile_points(wall, line, column) for column in columns), default=0)
+def test_the_normal_distribution():
+    for x in np.linspace(-6, 6, 241).tolist():
+        assert abs(share_ahead(x) - normal(x)) < 2.6e-4
+        assert share_ahead(x) + share_ahead(-x) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("wall", ["fixed", "free"])
-def test_a_round_that_ends_is_judged_by_score_and_outlook(wall):
+def normal(x):
+    return math.erfc(-x / math.sqrt(2)) / 2
+
+
+@pytest.mark.parametrize(("players", "wall"), [(2, "fixed"), (3, "fixed"), (4, "free")])
+def test_a_round_that_ends_is_judged_by_the_boards(players, wall):
+    """The margin is that of the boards' worths; the win share that of normal margins to come, seat against seat."""
     rng = random.Random(1)
     judged = 0
     for seed in range(12):
-        game = az.Game(Rules(players=3, wall=wall), seed=seed, deals="given")
-        twin = az.Game(Rules(players=3, wall=wall), seed=seed)
+        game = az.Game(Rules(players=players, wall=wall), seed=seed, deals="given")
+        twin = az.Game(Rules(players=players, wall=wall), seed=seed)
         while not twin.is_over:
             if game.phase == "deal":
                 game.deal(twin.history[-1])
@@ -439,12 +461,17 @@ def test_a_round_that_ends_is_judged_by_score_and_outlook(wall):
                 after.play(move)
                 if after.phase == "deal":
                     (value,) = az.evaluate(game, moves=[move], depth_cut=True, rollouts=4, seed=1).moves
-                    worths = [after.scores[seat] + round(outlook(after, seat), 9) for seat in range(3)]
-                    own = worths.pop(game.turn)
+                    standing = np.zeros(players)
+                    sd = worths(after.state, WEIGHTS, standing) / math.sqrt(math.pi / 2)
+                    chances = [
+                        math.prod(normal((a - b) / sd) for j, b in enumerate(standing) if j != i)
+                        for i, a in enumerate(standing)
+                    ]
+                    own = game.turn
+                    ahead = standing[own] - max(np.delete(standing, own))
                     assert value.margin.se == 0
-                    assert abs(value.margin.mean - (own - max(worths))) < 0.011
-                    if abs(own - max(worths)) > 0.02:
-                        assert value.win_share.mean == (own > max(worths))
+                    assert abs(value.margin.mean - ahead) < 0.006
+                    assert abs(value.win_share.mean - chances[own] / sum(chances)) < 1e-3
                     judged += 1
             game.play(move)
             twin.play(move)
