@@ -1,4 +1,4 @@
-# Read by scripts/azul-fast and scripts/test, which have set `scripts`; sets `root`, `venv` and `ensure_venv`.
+# Read by scripts/azul-fast, scripts/study and scripts/test, which have set `scripts`; sets `root`, `venv` and `ensure_venv`.
 #
 # .venv/made-LEVEL says what .venv was made from: the files below, the folder it lies in and the interpreter. While
 # that still holds nothing else is looked at; otherwise make_venv.py makes .venv again, one process at a time.

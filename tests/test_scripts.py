@@ -1,4 +1,4 @@
-"""The two commands of a fresh checkout: which Python they take, what they say when there is none, and the short way."""
+"""The commands of a fresh checkout: which Python they take, what they say when there is none, and the short way."""
 
 import os
 import shutil
@@ -151,6 +151,36 @@ def test_another_interpreter_is_noticed(checkout, tmp_path):
     (checkout / ".venv" / "bin" / "python").unlink()
     (checkout / ".venv" / "bin" / "python").symlink_to(tmp_path / "python")
     assert run(checkout).returncode == 7
+
+
+def test_studies_are_listed_without_a_python(checkout):
+    done = run(checkout, program="study")
+    assert (done.returncode, done.stderr) == (0, "")
+    names = [path.stem for path in (SCRIPTS / "studies").glob("*.py") if path.stem != "study"]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == sorted(names)
+    assert all(len(line.split()) > 4 and '"' not in line for line in done.stdout.splitlines())
+    assert not (checkout / ".venv").exists()
+
+
+@pytest.mark.parametrize("name", ["nothing", "study", "../fit_search", "luck.py", "--seed"])
+def test_an_unknown_study_is_said_in_one_line(checkout, name):
+    done = run(checkout, name, program="study")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"study: there is no study {name}: bonuses, denied, ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_study_is_run_by_the_python_that_was_made(checkout):
+    pretend_it_is_made(checkout)
+    python = checkout / ".venv" / "bin" / "python"
+    python.unlink()
+    python.write_text(NOTE_ARGUMENTS)
+    python.chmod(0o755)
+    stamp = checkout / ".venv" / "made-data"
+    stamp.write_text(stamp.read_text().replace(os.path.realpath(sys.executable), str(python)))
+    done = run(checkout, "luck", "--seed", "4", program="study")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [str(python), f"{checkout}/scripts/studies/luck.py", "--seed", "4"]
 
 
 def test_packages_for_tests_are_asked_for_when_they_are_missing(checkout):
