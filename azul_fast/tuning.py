@@ -1,12 +1,13 @@
 """Better weights for a policy, found by playing: the cross-entropy method.
 
 Each generation draws candidates from normal distributions, one a weight, and plays every candidate against the
-opponent on the same deals, each in every rotation of the seats. Mean and deviation then move towards those of the best
+opponents on the same deals, each in every rotation of the seats. Mean and deviation then move towards those of the best
 candidates (the elite). Deals are new in every generation, so that no candidate is kept for the luck of a few; in the
 end start and mean each play a match on deals of their own, and that is the result.
 
-Candidates are ranked by score share plus margin / `MARGIN_SCALE`: the margin tells more of a few games than who won
-them, and the share is what counts.
+Candidates are ranked by score share plus margin / `MARGIN_SCALE`, the mean over the opponents: the margin tells more
+of a few games than who won them, and the share is what counts. The opponent `SELF` is the mean of the generation
+before, so that what is found is not good against one other policy alone; in the end the start stands for it.
 
 Source: R. Rubinstein, "The cross-entropy method for combinatorial and continuous optimization", Methodology and
 Computing in Applied Probability 1 (1999) 127-190; smoothing as in P.-T. de Boer et al., "A tutorial on the
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FORMAT = "azul-tune/1"
+OPPONENT = "greedy"
 GENERATIONS, CANDIDATES, GAMES, TEST_GAMES = 20, 24, 240, 4800
 MAX_GENERATIONS, MAX_CANDIDATES, MAX_GAMES = 10_000, 10_000, 10_000_000
 ELITE = 1 / 4  # of the candidates
@@ -42,6 +44,7 @@ SMOOTHING = 0.7  # how far mean and deviation move in a generation
 SPREAD, LEAST_SPREAD = 0.5, 0.1  # first deviation: a share of a weight's size, and at least this
 KEPT_SPREAD = 0.1  # of the first deviation: no weight stops moving
 MARGIN_SCALE = 100  # points
+SELF = "self"  # an opponent
 DIGITS = 3  # of a weight, so that the name of a policy can be read
 
 
@@ -54,7 +57,7 @@ class Generation:
     number : int
         From 1.
     elite, everyone : float
-        Score share against the opponent of the best candidates, which decide the next generation, and of all.
+        Score share against the opponents of the best candidates, which decide the next generation, and of all.
     weights : dict of str to float
         The mean of the next generation.
     """
@@ -74,11 +77,11 @@ class TunePlan:
 
     start: PolicySpec
     weights: dict[str, float]  # to start from
-    opponent: str
+    opponents: tuple[str, ...]
     generations: int
     candidates: int
-    games: int  # of a candidate
-    test: MatchPlan  # of the start against the opponent in the end
+    games: int  # of a candidate against each opponent
+    tests: tuple[MatchPlan, ...]  # of the start against each opponent in the end
     seed: int
 
     @property
@@ -92,10 +95,25 @@ class TunePlan:
         name = self.start.name if self.start.file is None else f"{self.start.file}::{self.start.name}"
         return ":".join([name, *(f"{key}={value:g}" for key, value in weights.items())])
 
-    def match(self, policy: str) -> MatchPlan:
-        """The match in the end, of `policy`."""
-        run = self.test.run
-        return replace(self.test, run=replace(run, policies=(policy, *run.policies[1:])))
+    @property
+    def rules(self) -> Rules:
+        return self.tests[0].run.rules
+
+
+@dataclass(frozen=True)
+class Test:
+    """The matches in the end against one opponent: of the start (None against itself), and of what was found."""
+
+    opponent: str
+    before: Match | None
+    match: Match
+
+    def to_dict(self) -> dict[str, Any]:
+        matches = {"before": self.before, "match": self.match}
+        return {"opponent": self.opponent} | {
+            name: None if match is None else {k: v for k, v in match.to_dict().items() if k != "run"}
+            for name, match in matches.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -109,8 +127,8 @@ class Tuning:
     weights : dict of str to float
     generations : tuple of Generation
         Those that were finished.
-    before, match : Match or None
-        Of the start and of what was found against the opponent, on deals not used before; None after Ctrl-C.
+    tests : tuple of Test
+        Of the start and of what was found against each opponent, on deals not used before; none after Ctrl-C.
     interrupted : bool
     """
 
@@ -118,8 +136,7 @@ class Tuning:
     policy: str
     weights: dict[str, float]
     generations: tuple[Generation, ...]
-    before: Match | None = None
-    match: Match | None = None
+    tests: tuple[Test, ...] = ()
     interrupted: bool = False
     about: dict[str, Any] = field(default_factory=dict)
 
@@ -130,15 +147,14 @@ class Tuning:
     def to_dict(self) -> dict[str, Any]:
         """All figures as JSON takes them; nothing outside ``run`` depends on how the games were played."""
         plan = self.plan
-        matches = {"before": self.before, "match": self.match}
         return {
             "format": FORMAT,
             "start": plan.start.text,
-            "opponent": plan.opponent,
+            "opponents": list(plan.opponents),
             "policy": self.policy,
             "weights": self.weights,
             "seed": plan.seed,
-            "rules": plan.test.run.rules.to_dict(),
+            "rules": plan.rules.to_dict(),
             "candidates": plan.candidates,
             "games": plan.games,
             "interrupted": self.interrupted,
@@ -146,10 +162,7 @@ class Tuning:
                 {"generation": each.number, "elite": each.elite, "all": each.everyone, "weights": each.weights}
                 for each in self.generations
             ],
-            **{
-                name: None if match is None else {k: v for k, v in match.to_dict().items() if k != "run"}
-                for name, match in matches.items()
-            },
+            "tests": [test.to_dict() for test in self.tests],
             "run": self.about,
         }
 
@@ -159,7 +172,7 @@ class Tuning:
 
 def plan_tuning(
     policy: str = "plan",
-    opponent: str = "greedy",
+    opponents: str | Sequence[str] = OPPONENT,
     *,
     generations: int | None = None,
     candidates: int | None = None,
@@ -177,29 +190,39 @@ def plan_tuning(
             f"tune: {shown(policy)} has no weights; it takes plan, plan:column=1, or a policy of your own with the "
             "numbers to start from, mybots.py::careful:floor=2"
         )
+    names = (opponents,) if isinstance(opponents, str) else tuple(opponents)
+    if not names or len(set(names)) < len(names):
+        raise AzulError(f"tune: at least one opponent, and each once, not {shown(list(names))}")
     if seed is None:
         seed = secrets.randbelow(MAX_SEED + 1)
     seed = whole_number("seed", seed, 0, MAX_SEED)
     plan = TunePlan(
         start,
         weights,
-        opponent,
+        names,
         generations=whole_number("generations", _or(generations, GENERATIONS), 1, MAX_GENERATIONS),
         candidates=whole_number("candidates", _or(candidates, CANDIDATES), 4, MAX_CANDIDATES),
         games=whole_number("games", _or(games, GAMES), 2, MAX_GAMES),
-        test=plan_match(
-            policy, opponent, games=_or(test_games, TEST_GAMES), rules=rules, seed=(seed + 1) % (MAX_SEED + 1)
+        tests=tuple(
+            plan_match(
+                policy,
+                policy if name == SELF else name,
+                games=_or(test_games, TEST_GAMES),
+                rules=rules,
+                seed=(seed + 1) % (MAX_SEED + 1),
+            )
+            for name in names
         ),
         seed=seed,
     )
-    if plan.games % plan.test.run.players:
-        raise AzulError(f"games must be a multiple of the {plan.test.run.players} players, not {plan.games}")
+    if plan.games % plan.rules.players:
+        raise AzulError(f"games must be a multiple of the {plan.rules.players} players, not {plan.games}")
     return plan
 
 
 def tune(
     policy: str = "plan",
-    opponent: str = "greedy",
+    opponents: str | Sequence[str] = OPPONENT,
     *,
     generations: int | None = None,
     candidates: int | None = None,
@@ -216,12 +239,12 @@ def tune(
     ----------
     policy : str
         What to start from: ``"plan"``, ``"plan:column=1"``, or a policy of one's own with all its numbers.
-    opponent : str
-        Whom to beat; with 3 and 4 players it has all other seats.
+    opponents : str or sequence of str
+        Whom to beat; with 3 and 4 players it has all other seats. ``"self"``: the weights found so far.
     generations, candidates : int, optional
         20 generations of 24 candidates if not given.
     games : int, optional
-        Games of each candidate, a multiple of the players; 240 if not given.
+        Games of each candidate against each opponent, a multiple of the players; 240 if not given.
     test_games : int, optional
         Games of the match in the end, on other deals; 4,800 if not given.
     rules : Rules, optional
@@ -245,7 +268,7 @@ def tune(
     """
     plan = plan_tuning(
         policy,
-        opponent,
+        opponents,
         generations=generations,
         candidates=candidates,
         games=games,
@@ -267,12 +290,12 @@ def run_tuning(plan: TunePlan, *, threads: int | None = None, progress: Progress
     first_spread = np.maximum(SPREAD * np.array(plan.sizes), LEAST_SPREAD)
     spread = first_spread
     found: list[Generation] = []
-    matches: list[Match] = []
+    tests: list[Test] = []
     weights, interrupted = plan.weights, False
     try:
         for number in range(plan.generations):
             tried = mean + spread * random.standard_normal((plan.candidates, len(mean)))
-            shares, worths = _play(plan, tried, number, threads)
+            shares, worths = _play(plan, tried, weights, number, threads)
             order = np.argsort(-worths, kind="stable")[: max(2, round(ELITE * plan.candidates))]
             elite = tried[order]
             mean = (1 - SMOOTHING) * mean + SMOOTHING * elite.mean(axis=0)
@@ -281,8 +304,9 @@ def run_tuning(plan: TunePlan, *, threads: int | None = None, progress: Progress
             found.append(Generation(number + 1, float(shares[order].mean()), float(shares.mean()), weights))
             if progress is not None:
                 progress(found[-1])
-        for policy in (plan.start.text, plan.named(weights)):
-            matches.append(_whole(play_match(plan.match(policy), threads=threads)))
+        for name, test in zip(plan.opponents, plan.tests, strict=True):
+            before = None if name == SELF else _whole(play_match(test, threads=threads))
+            tests.append(Test(name, before, _whole(play_match(_seated(test, plan.named(weights)), threads=threads))))
     except KeyboardInterrupt:
         interrupted = True
     about = {
@@ -291,24 +315,32 @@ def run_tuning(plan: TunePlan, *, threads: int | None = None, progress: Progress
         "threads": threads,
         "versions": versions(),
     }
-    before, match = (*matches, None, None)[:2]
-    return Tuning(plan, plan.named(weights), weights, tuple(found), before, match, interrupted, about)
+    return Tuning(
+        plan, plan.named(weights), weights, tuple(found), () if interrupted else tuple(tests), interrupted, about
+    )
+
+
+def _seated(match: MatchPlan, policy: str, opponent: str | None = None) -> MatchPlan:
+    """The match with another first policy, and another opponent where one is given."""
+    run = match.run
+    others = run.policies[1:] if opponent is None else (opponent,) * (run.players - 1)
+    return replace(match, run=replace(run, policies=(policy, *others)))
 
 
 def _play(
-    plan: TunePlan, tried: NDArray[np.float64], number: int, threads: int
+    plan: TunePlan, tried: NDArray[np.float64], weights: dict[str, float], number: int, threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Score share of each candidate on the deals of a generation, and what it is ranked by."""
     import numpy as np
 
-    deals = replace(plan.test.run, games=plan.games, first_game=number * plan.games, seed=plan.seed)
-    figures = []
-    for candidate in tried:
-        policy = plan.named(_weights(plan, candidate))
-        run = replace(deals, policies=(policy, *deals.policies[1:]))
-        match = _whole(play_match(replace(plan.test, run=run), threads=threads))
-        figures.append((match.score_share.mean, match.margin.mean))
-    shares, margins = np.array(figures).T
+    figures = np.zeros((len(plan.opponents), len(tried), 2))
+    for name, test, found in zip(plan.opponents, plan.tests, figures, strict=True):
+        run = replace(test.run, games=plan.games, first_game=number * plan.games, seed=plan.seed)
+        deals, opponent = replace(test, run=run), plan.named(weights) if name == SELF else None
+        for i, candidate in enumerate(tried):
+            match = _whole(play_match(_seated(deals, plan.named(_weights(plan, candidate)), opponent), threads=threads))
+            found[i] = match.score_share.mean, match.margin.mean
+    shares, margins = figures.mean(axis=0).T
     return shares, shares + margins / MARGIN_SCALE
 
 
@@ -334,22 +366,25 @@ def _lines(tuning: Tuning) -> list[str]:
     from azul_fast.display import number
 
     plan = tuning.plan
-    run = plan.test.run
     lines = [
-        f"{plan.start.text} tuned against {plan.opponent}",
+        f"{plan.start.text} tuned against {', '.join(plan.opponents)}",
         f"{len(tuning.generations)} of {plan.generations} generations, {plan.candidates} candidates in each, "
-        f"{plan.games:,} games a candidate · {run.rules.players} players · seed {plan.seed}",
+        f"{plan.games:,} games a candidate{' and opponent' if len(plan.opponents) > 1 else ''} · "
+        f"{plan.rules.players} players · seed {plan.seed}",
     ]
     if tuning.interrupted:
         lines.append("Interrupted: these weights are the best so far, and not measured.")
     lines += ["", f"{'weight':<20}{'start':>10}{'found':>10}"]
     for name, value in tuning.weights.items():
         lines.append(f"{name:<20}{plan.weights[name]:>10g}{value:>10g}")
-    if tuning.match is not None and tuning.before is not None:
-        match = tuning.match
-        lines += ["", f"Against {plan.opponent}, on deals that were not used before:"]
-        lines += headline(run.rules, match.games, match.blocks, match.seed)
-        lines.append(f"{'':<20}{'score share, %':>18}{'margin':>18}")
-        for label, each in (("start", tuning.before), ("found", match)):
-            lines.append(f"{label:<20}{number(each.score_share, percent=True):>18}{number(each.margin):>18}")
+    if tuning.tests:
+        match = tuning.tests[0].match
+        lines += ["", "On deals that were not used before:"]
+        lines += headline(plan.rules, match.games, match.blocks, match.seed)
+    for test in tuning.tests:
+        opponent = "the start" if test.opponent == SELF else test.opponent
+        lines.append(f"{f'against {opponent}':<20}{'score share, %':>18}{'margin':>18}")
+        for label, each in (("start", test.before), ("found", test.match)):
+            if each is not None:
+                lines.append(f"{label:<20}{number(each.score_share, percent=True):>18}{number(each.margin):>18}")
     return lines

@@ -265,17 +265,24 @@ def test_the_value_of_a_tile_by_hand():
     terms = {"row": 14 / 25, "column": 21 / 25, "color": 10 / 25, "neighbor": 1}
     for name, expected in terms.items():
         weights = np.array([float(key == name) for key in PARAMETERS["plan"]])
-        found = tile_value(wall, row_colors, column_colors, 0, 3, 3, True, weights)
-        assert found == pytest.approx(4 + 2 + expected), name
-        assert tile_value(wall, row_colors, column_colors, 0, 3, 3, False, weights) == 6, name
+        for left in (1.0, 0.25, 0.0):  # of the game: what is prepared counts in proportion
+            found = tile_value(wall, row_colors, column_colors, 0, 3, 3, left, weights)
+            assert found == pytest.approx(4 + 2 + left * expected), name
 
 
 def test_the_value_of_a_line_by_hand():
-    """Two of three tiles, and the tile is worth 6 points: two thirds of that times 1/4, less 3."""
-    weights = np.array([{"carry": 0.25, "stuck": 3.0}.get(name, 0.0) for name in PARAMETERS["plan"]])
-    assert line_value(2, 2, 6.0, True, weights) == pytest.approx(2 / 3 * 6 / 4 - 3)
-    assert line_value(2, 2, 6.0, False, weights) == 0 == line_value(2, 0, 6.0, True, weights)
-    assert line_value(2, 3, 6.0, False, weights) == 6
+    """Two of three tiles, and the tile is worth 6 points: two thirds of that times 1/4, less 3, is -2.
+
+    With 3 tiles of the color on offer, half of 3/4 of the way from there to 6 points may be hoped for.
+    """
+    given = {"carry": 0.25, "stuck": 3.0, "hope": 0.5}
+    weights = np.array([given.get(name, 0.0) for name in PARAMETERS["plan"]])
+    assert line_value(2, 2, 6.0, 0, 1.0, weights) == pytest.approx(-2)
+    assert line_value(2, 2, 6.0, 3, 1.0, weights) == pytest.approx(-2 + 3 / 8 * 8)
+    assert line_value(2, 1, 6.0, 1, 1.0, weights) == pytest.approx(-2.5)  # two are missing
+    assert line_value(2, 2, 6.0, 3, 0.0, weights) == pytest.approx(3 / 8 * 6)
+    assert line_value(2, 2, 6.0, 0, 0.0, weights) == 0 == line_value(2, 0, 6.0, 3, 1.0, weights)
+    assert line_value(2, 3, 6.0, 0, 0.0, weights) == 6
 
 
 EMPTY = "0:...../...../...../...../.....:-,-,-,-,-:-"
@@ -290,6 +297,7 @@ EMPTY = "0:...../...../...../...../.....:-,-,-,-,-:-"
         ({"floor": 1.0, "tile": 0.5}, {"2K2"}),
         ({"stuck": -9.0}, {"1B2", "1B3", "1B4", "1B5", "2K3", "2K4", "2K5", "CW2", "CW3", "CW4", "CW5"}),
         ({"floor": 1.0, "reply": 1.0}, {"2K2"}),
+        ({"again": 1.0}, {"2K2"}),  # then the other takes 1B1, and CW1 is left; else 2K2, and line 1 is for one color
     ],
 )
 def test_what_each_weight_makes_it_play(weights, moves):

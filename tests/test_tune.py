@@ -33,7 +33,8 @@ def careful(view):
 def test_it_finds_what_was_taken_away():
     """`plan` without the weights that matter most, and half of that of the floor, is far below what it can be."""
     found = tune("plan:reply=0:stuck=0:floor=0.5", generations=8, candidates=16, games=60, test_games=400, seed=1)
-    assert found.before.score_share.mean + 0.08 < found.match.score_share.mean
+    (test,) = found.tests
+    assert test.before.score_share.mean + 0.08 < test.match.score_share.mean
     assert [each.number for each in found.generations] == list(range(1, 9))
 
 
@@ -49,7 +50,7 @@ def test_it_repeats_itself_whatever_the_threads():
     found = [az.tune(threads=threads, **SMALL) for threads in (1, 2)]
     one, two = ({**each.to_dict(), "run": None} for each in found)
     assert one == two
-    assert one["format"] == "azul-tune/1" and one["match"]["games"] == 48 and len(one["generations"]) == 2
+    assert one["format"] == "azul-tune/1" and one["tests"][0]["match"]["games"] == 48 and len(one["generations"]) == 2
     assert one["weights"] != az.tune(**SMALL | {"seed": 6}).weights
     json.dumps(one, allow_nan=False)
 
@@ -58,8 +59,25 @@ def test_the_weights_are_those_of_the_name():
     found = az.tune("plan:column=1", rules=az.Rules(players=3), **SMALL)
     assert found.plan.weights["column"] == 1
     again = az.match(found.policy, "greedy", games=48, rules=az.Rules(players=3), seed=6)
-    assert again.score_share == found.match.score_share
+    assert again.score_share == found.tests[0].match.score_share
     assert plan_tuning(found.policy).weights == found.weights
+
+
+def test_several_opponents_and_itself():
+    """The start stands for the policy itself in the end, and does not play against itself."""
+    found = az.tune("plan", ["self", "tidy"], **SMALL)
+    assert [test.opponent for test in found.tests] == ["self", "tidy"]
+    assert found.tests[0].before is None and found.tests[1].before is not None
+    assert found.tests[0].match.policies == (found.policy, "plan")
+    assert found.tests[1].match.policies == (found.policy, "tidy")
+    assert "against the start" in str(found) and "against tidy" in str(found)
+
+
+def test_the_mean_of_the_generation_before_is_played_against():
+    """In the first generation that is the start, which has the weights of `plan`."""
+    own, other = (az.tune("plan", opponent, **SMALL | {"games": 60}).generations for opponent in ("self", "plan"))
+    assert own[0] == other[0]
+    assert own[1].everyone != other[1].everyone
 
 
 @pytest.mark.parametrize(
@@ -69,7 +87,10 @@ def test_the_weights_are_those_of_the_name():
         ({"policy": "search"}, "'search' has no weights"),
         ({"policy": "plan:colum=1"}, "policy plan has the parameters row, "),
         ({"policy": "plan:column=x"}, "name=number, not 'column=x'"),
-        ({"opponent": "gredy"}, "not 'gredy'"),
+        ({"opponents": "gredy"}, "not 'gredy'"),
+        ({"opponents": ()}, "at least one opponent"),
+        ({"opponents": ("greedy", "greedy")}, "each once"),
+        ({"policy": "plan:nonsense=1"}, "policy plan has the parameters row, .*not 'nonsense'"),
         ({"generations": 0}, "generations must be 1 to 10000, not 0"),
         ({"candidates": 3}, "candidates must be 4 to 10000, not 3"),
         ({"games": 25}, "games must be a multiple of the 2 players, not 25"),
@@ -94,7 +115,7 @@ def test_the_command(capsys):
     found = json.loads(capsys.readouterr()[0])
     assert use[2] == found["policy"]
     assert main.run([*use[1:], "--json"]) == main.DONE
-    assert json.loads(capsys.readouterr()[0])["score_share"] == found["match"]["score_share"]
+    assert json.loads(capsys.readouterr()[0])["score_share"] == found["tests"][0]["match"]["score_share"]
     assert main.run(["tune", "--policy", "tidy"]) == main.USAGE
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1 and "has no weights" in err
@@ -108,7 +129,7 @@ def test_control_c_prints_the_best_so_far(capsys):
             os.kill(os.getpid(), signal.SIGINT)
 
     found = run_tuning(plan, progress=press)
-    assert found.interrupted and found.match is None
+    assert found.interrupted and found.tests == ()
     assert found.weights == found.generations[-1].weights and len(found.generations) == 2
     assert "the best so far" in str(found)
-    assert found.to_dict()["match"] is None
+    assert found.to_dict()["tests"] == []

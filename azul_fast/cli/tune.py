@@ -21,10 +21,16 @@ if TYPE_CHECKING:
 @click.command("tune", context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--policy", "--start", "policy", default="plan", show_default=True, metavar="POLICY",
               help="What to start from: plan:column=1, mybots.py::careful:floor=2.")  # fmt: skip
-@click.option("--opponent", default="greedy", show_default=True, metavar="POLICY", help="Whom to beat.")
+@click.option("--opponent", "opponents", multiple=True, metavar="POLICY",
+              help="Whom to beat (greedy); self: the weights found so far. May be given again.")  # fmt: skip
 @click.option("--generations", type=WholeNumber(), show_default="20", help="How often candidates are drawn.")
 @click.option("--candidates", type=WholeNumber(), show_default="24", help="How many in a generation.")
-@click.option("--games", type=WholeNumber(), show_default="240", help="Of a candidate, a multiple of the players.")
+@click.option(
+    "--games",
+    type=WholeNumber(),
+    show_default="240",
+    help="Of a candidate against each opponent, a multiple of the players.",
+)
 @click.option("--test-games", type=WholeNumber(), show_default="4800", help="Of the match in the end, on other deals.")
 @click.option("--players", type=WholeNumber(), default=2, show_default=True,
               help="2, 3 or 4: the opponent has all other seats.")  # fmt: skip
@@ -37,18 +43,18 @@ if TYPE_CHECKING:
 @click.option("--threads", type=WholeNumber(), show_default="all processors", help="How many games are played at once.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(**options: Any) -> int:
-    """Improve the weights of a policy by playing against an opponent (the cross-entropy method).
+    """Improve the weights of a policy by playing against others (the cross-entropy method).
 
     All candidates of a generation play the same deals, from every seat. In the end the weights that were found play a
     match on deals of their own, beside the weights of the start. The same seed gives the same weights, whatever the
     number of threads. Ctrl-C prints the best so far.
     """
     from azul_fast import batch
-    from azul_fast.tuning import plan_tuning, run_tuning
+    from azul_fast.tuning import OPPONENT, plan_tuning, run_tuning
 
     plan = plan_tuning(
         options["policy"],
-        options["opponent"],
+        options["opponents"] or OPPONENT,
         **{name: options[name] for name in ("generations", "candidates", "games", "test_games", "seed")},
         rules=rules_of(options),
     )
@@ -64,10 +70,11 @@ def command(**options: Any) -> int:
         )
 
     result = run_tuning(plan, threads=threads, progress=show)
-    if result.match is not None:
-        use = f"To use and measure them: {repeat_command(result.match.plan, result.match)}"
+    if result.tests:
+        match = result.tests[0].match
+        use = f"To use and measure them: {repeat_command(match.plan, match)}"
     else:
-        rules = rule_words(plan.test.run.rules)
-        use = f"To use them: {shlex.join(['azul-fast', 'match', result.policy, plan.opponent, *rules])}"
+        words = [result.policy, plan.tests[0].run.policies[1], *rule_words(plan.rules)]
+        use = f"To use them: {shlex.join(['azul-fast', 'match', *words])}"
     print_result(result, options["as_json"], use)
     return INTERRUPTED if result.interrupted else DONE
