@@ -6,8 +6,9 @@ A side that holds `own` of the seats and takes the share S of all wins is e Elo 
     10^(e / 400) = (S / own) / ((1 - S) / others)
 
 With two seats that is the usual S = 1 / (1 + 10^(-e / 400)) of Elo, The Rating of Chessplayers (1978), section 1.4.
-The interval is by the delta method on the share, whose standard error is taken between blocks of games:
-se(e) = (400 / ln 10) se(S) / (S (1 - S)), as in M. Van den Bergh's notes on the statistics of Fishtest.
+The interval's ends are those of the share's, Wilson's with the effective number of games between blocks
+(`azul_fast.stats.Share`). The standard error is by the delta method: se(e) = (400 / ln 10) se(S) / (S (1 - S)), as in
+M. Van den Bergh's notes on the statistics of Fishtest.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from azul_fast.stats import Z95, Estimate
+from azul_fast.stats import Estimate, Share
 
 DECIMALS = 6  # of what is written
+ONE_BLOCK = "one block has no standard error"
 ELO_PER_NAT = 400 / math.log(10)  # Elo points that multiply the odds by e
 
 
@@ -51,28 +53,25 @@ def elo_of_share(share: float, own: int = 1, others: int = 1) -> float:
     return 400 * math.log10(share * others / ((1 - share) * own))
 
 
-def elo_difference(share: Estimate, blocks: int, own: int = 1, others: int = 1) -> Elo:
-    """Elo difference of a side whose `own` seats together won `share` of the games, known from so many blocks.
+def elo_difference(share: Share, own: int = 1, others: int = 1) -> Elo:
+    """Elo difference of a side whose `own` seats together won `share` of the games.
 
-    Where the side won or lost everything there is only a bound, of the exact 95% interval for a share of blocks that
-    was never seen (Clopper and Pearson, Biometrika 26, 1934), each of which might have been lost, or won, in full.
+    Where the side won or lost everything there is only a bound, the one end of the interval that is not 0 or 1.
     """
-    mean = share.mean
-    if mean in (0.0, 1.0):
-        seen = 0.025 ** (1 / blocks)  # the smallest share of such blocks that is likely to give nothing else
-        bound = elo_of_share(seen, own, others) if mean == 1 else elo_of_share(1 - seen, own, others)
-        if mean == 1:
-            return Elo(None, None, bound, None, "every game was won: there is only a lower bound")
-        return Elo(None, None, None, bound, "no game was won: there is only an upper bound")
+    mean, interval = share.mean, share.ci95
+    if interval is None:
+        return Elo(elo_of_share(mean, own, others) if 0 < mean < 1 else None, None, None, None, ONE_BLOCK)
+    low, high = (elo_of_share(end, own, others) if 0 < end < 1 else None for end in interval)
+    if high is None:
+        return Elo(None, None, low, None, "every game was won: there is only a lower bound")
+    if low is None:
+        return Elo(None, None, None, high, "no game was won: there is only an upper bound")
     elo = elo_of_share(mean, own, others)
-    if share.se is None:
-        return Elo(elo, None, None, None, "one block has no standard error")
-    if share.se == 0:
+    if share.se == 0 or share.se is None:
         return Elo(
             elo, None, None, None, "all blocks have the same score, which leaves no spread to take an error from"
         )
-    se = ELO_PER_NAT * share.se / (mean * (1 - mean))
-    return Elo(elo, se, elo - Z95 * se, elo + Z95 * se)
+    return Elo(elo, ELO_PER_NAT * share.se / (mean * (1 - mean)), low, high)
 
 
 def superiority(share: Estimate, equal: float) -> float | None:

@@ -45,7 +45,7 @@ from azul_fast.errors import AzulError, GameOverError, IllegalMoveError, shown
 from azul_fast.notation import ACTION_COUNT, Move, format_position, objection, parse_move, parse_position
 from azul_fast.position import Position
 from azul_fast.rules import CENTER, MAX_SEED, MAX_WALL_SCORE
-from azul_fast.stats import Estimate
+from azul_fast.stats import Estimate, Share
 
 if TYPE_CHECKING:
     import numpy as np
@@ -702,8 +702,14 @@ class _Race:
         return tuple(found)
 
     def _measured(self, value: int, move: int) -> Estimate:
+        from azul_fast.rollouts import WIN
+
         total, squares = self.measured[value, :, move]
-        return _estimate(int(self.pairs[move]), total, squares, self.units[value])
+        pairs = int(self.pairs[move])
+        found = _estimate(pairs, total, squares, self.units[value])
+        if value != WIN or self.known[move] is not None:  # known: no estimate, so that no interval is needed
+            return found
+        return Share(found.mean, found.se, found.sd, samples=pairs)
 
 
 def _estimate(n: int, total: Any, squares: Any, unit: int) -> Estimate:

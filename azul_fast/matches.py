@@ -19,7 +19,7 @@ from azul_fast.elo import Elo, elo_difference, rounded, superiority
 from azul_fast.errors import AzulError, shown
 from azul_fast.rules import Rules
 from azul_fast.sprt import Sprt, SprtResult
-from azul_fast.stats import Estimate, Figures, Starting, Statistics
+from azul_fast.stats import Estimate, Figures, Share, Starting, Statistics
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,7 +122,7 @@ class Match:
         return self.stats._figures(players), self.stats._figures(players + 1)
 
     @property
-    def score_share(self) -> Estimate:
+    def score_share(self) -> Share:
         """Wins of one seat of the first policy; with 2 players a win counts 1 and a shared win 1/2."""
         return self.sides[0].win_share
 
@@ -139,7 +139,7 @@ class Match:
     @cached_property
     def elo(self) -> Elo:
         own, others = self.plan.own, self.plan.others
-        return elo_difference(_unit(self.score_share.scaled(own)), self.blocks, own, others)
+        return elo_difference(self.score_share.scaled(own), own, others)
 
     @property
     def superiority(self) -> float | None:
@@ -147,7 +147,7 @@ class Match:
         return superiority(self.score_share, self.equal_share)
 
     @property
-    def shared_wins(self) -> Estimate:
+    def shared_wins(self) -> Share:
         """Share of games with more than one winner."""
         return self.stats.share("shared_win")
 
@@ -344,11 +344,12 @@ class _Sheet:
         if plan.sprt is not None:
             seen = self.counts + np.cumsum(index[:, None] == np.arange(len(self.scores)), axis=0)
             share = self.scores / (WIN_UNITS * rotations)
-            ratios = plan.sprt.ratio(seen, share, plan.own, plan.others)
-            ends = np.flatnonzero((ratios <= plan.sprt.lower) | (ratios >= plan.sprt.upper))
-            last = int(ends[0]) if len(ends) else len(ratios) - 1
-            accepted = None if not len(ends) else "H0" if ratios[last] <= plan.sprt.lower else "H1"
-            test = SprtResult(plan.sprt, float(ratios[last]), accepted)
+            decided = plan.sprt.accepted(seen, share, plan.own, plan.others)
+            ends = np.flatnonzero(decided >= 0)
+            last = int(ends[0]) if len(ends) else len(decided) - 1
+            accepted = f"H{decided[last]}" if len(ends) else None
+            ratio = float(plan.sprt.ratio(seen[last], share, plan.own, plan.others))
+            test = SprtResult(plan.sprt, ratio, accepted)
             index, games = index[: last + 1], (last + 1) * rotations
         counts = self.counts + np.bincount(index, minlength=len(self.scores))
         tally = self.tally + Tally.of(results, games, self.seating, first)
@@ -374,14 +375,9 @@ class _Sheet:
         return total
 
 
-def _unit(share: Estimate) -> Estimate:
-    """A share that is 0 or 1 exactly where only rounding keeps it from that."""
-    return replace(share, mean=1.0) if abs(share.mean - 1) < 1e-12 else share
-
-
 def _brief(estimate: Estimate) -> dict[str, Any]:
     """A figure without quantiles and histogram."""
-    return Estimate(estimate.mean, estimate.se, estimate.sd).to_dict()
+    return Estimate.to_dict(estimate)
 
 
 # ------------------------------------------------------------------------------------------------------- how it looks

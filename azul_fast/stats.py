@@ -20,13 +20,16 @@ quantile
 share of games in which a wall cell is filled
     k / (c n), with sqrt(p (1 - p) / n): exact for c = 1, on the safe side above.
 95% intervals
-    Value -+ 1.96 standard errors. With less than two samples there is no standard error: None.
+    Value -+ 1.96 standard errors. With less than two samples there is no standard error: None. Of shares (`Share`)
+    Wilson's score interval (JASA 22, 1927, 209-212), which stays within 0 and 1, with the effective number of
+    independent games p (1 - p) / se^2 (Kish, Survey Sampling, 1965, section 8.2; its use for intervals: Korn and
+    Graubard, Survey Methodology 24, 1998, 193-201), or with the number of samples where all of them are at one end.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 
 FORMAT = "azul-stats/1"
 Z95 = 1.959963984540054  # 97.5% point of the normal distribution
+_ROUNDING = 1e-12  # of a share: closer to 0 or 1 than games can bring it
 QUANTILES = (0.01, 0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99, 0.999)
 BONUSES = {"rows": ROW_BONUS, "columns": COLUMN_BONUS, "colors": COLOR_BONUS}
 
@@ -71,6 +75,40 @@ class Estimate:
         if self.ci95 is not None:
             values["ci95"] = list(self.ci95)
         return values
+
+
+@dataclass(frozen=True)
+class Share(Estimate):
+    """A mean of values between `low` and `high`, known from `samples` samples; its interval stays between them too."""
+
+    samples: int = 0
+    low: float = 0.0
+    high: float = 1.0
+
+    @property
+    def ci95(self) -> tuple[float, float] | None:
+        """95% confidence interval by Wilson's score; see the module."""
+        if self.se is None:
+            return None
+        width = self.high - self.low
+        p = min(max((self.mean - self.low) / width, 0.0), 1.0)
+        variance = (self.se / width) ** 2
+        is_at_end = min(p, 1 - p) < _ROUNDING
+        if is_at_end:
+            p = float(round(p))
+        elif variance == 0:
+            return self.mean, self.mean
+        n = float(self.samples) if is_at_end else p * (1 - p) / variance
+        z2 = Z95 * Z95 / n
+        middle, half = (p + z2 / 2) / (1 + z2), math.sqrt(z2 * (p * (1 - p) + z2 / 4)) / (1 + z2)
+        low = self.low if p == 0 else self.low + width * max(middle - half, 0.0)
+        high = self.high if p == 1 else self.low + width * min(middle + half, 1.0)
+        return low, high
+
+    def scaled(self, factor: float) -> Share:
+        """The same share in other units; `factor` is above 0."""
+        plain = super().scaled(factor)
+        return replace(self, mean=plain.mean, se=plain.se, sd=plain.sd, low=self.low * factor, high=self.high * factor)
 
 
 @dataclass(frozen=True)
@@ -119,9 +157,9 @@ class Figures:
 
     Attributes
     ----------
-    win_share : Estimate
+    win_share : Share
         A win shared by k counts 1/k.
-    outright, shared : Estimate
+    outright, shared : Share
         Share of games won alone, and won with others.
     margin : Estimate
         Score less the best other score.
@@ -135,9 +173,9 @@ class Figures:
     """
 
     score: Scores
-    win_share: Estimate
-    outright: Estimate
-    shared: Estimate
+    win_share: Share
+    outright: Share
+    shared: Share
     margin: Estimate
     placement_points: Estimate
     floor_points: Estimate
@@ -166,16 +204,16 @@ class Starting:
 
     Attributes
     ----------
-    win_share, margin : Estimate
+    win_share, margin : Share, Estimate
         As in `Figures`.
-    advantage : Estimate
+    advantage : Share
         Win share less an equal share.
     lead : Estimate
         Score less the mean score of the others.
     """
 
-    win_share: Estimate
-    advantage: Estimate
+    win_share: Share
+    advantage: Share
     margin: Estimate
     lead: Estimate
 
@@ -231,10 +269,16 @@ class Statistics:
     def starting(self) -> Starting:
         """Figures of the seat that starts."""
         cells, players = self.run.rotations, self.run.players
-        share = self._estimate("starter", "win", cells, Fraction(1, 12))
+        share = self._share("starter", "win", cells, Fraction(1, 12))
+        equal = 1 / players
         return Starting(
             win_share=share,
-            advantage=self._estimate("starter", "win", cells, Fraction(1, 12), Fraction(-1, players)),
+            advantage=replace(
+                share,
+                mean=self._estimate("starter", "win", cells, Fraction(1, 12), Fraction(-1, players)).mean,
+                low=-equal,
+                high=1 - equal,
+            ),
             margin=self._estimate("starter", "margin", cells),
             lead=self._estimate("starter", "lead", cells, Fraction(1, players - 1)),
         )
@@ -262,9 +306,9 @@ class Statistics:
         """Games in which a factory was dealt fewer than 4 tiles."""
         return self._count("short_deal")
 
-    def share(self, event: str) -> Estimate:
+    def share(self, event: str) -> Share:
         """Share of games with an event: an end reason, ``"shared_win"`` or ``"short_deal"``."""
-        return self._estimate("game", event, self.run.rotations)
+        return self._share("game", event, self.run.rotations)
 
     def policy_of(self, seat: int) -> str | None:
         """The policy of a seat, or None where several take turns in it."""
@@ -336,6 +380,13 @@ class Statistics:
         sd = None if deviation is None or cells > 1 else float(unit) * deviation
         return Estimate(float(Fraction(total, cells * n) * unit + shift), se, sd)
 
+    def _share(
+        self, group: int | str, metric: str, cells: int, unit: Fraction = Fraction(1), high: float = 1.0
+    ) -> Share:
+        """`_estimate` of a figure that is between 0 and `high`."""
+        found = self._estimate(group, metric, cells, unit)
+        return Share(found.mean, found.se, found.sd, samples=self.samples, high=high)
+
     def _of_games(self, metric: str, index: int) -> Estimate:
         estimate = self._estimate("game", metric, self.run.rotations)
         total, _ = self.tally.moment("game", metric)
@@ -350,13 +401,17 @@ class Statistics:
         counts = self.tally.walls[members].sum(axis=0)
         shares = [int(k) / (cells * self.samples) for k in counts]
         errors = [math.sqrt(p * (1 - p) / self.samples) for p in shares]
+        high = self.run.rotations / cells  # one seat wins, so that all have this together at the most
+        is_everyone = cells == self.run.rotations * self.run.players  # an equal share is no estimate then
         return Figures(
             score=self._scores(group, cells, self.tally.scores[members].sum(axis=0)),
-            win_share=self._estimate(group, "win", cells, Fraction(1, 12)),
+            win_share=self._share(group, "win", cells, Fraction(1, 12), 1.0 if is_everyone else high),
+            outright=self._share(group, "outright", cells, high=high),
+            shared=self._share(group, "shared", cells),
             placement_points=self._estimate(group, "placement_points", cells, shift=start),
             **{
                 name: self._estimate(group, name, cells)
-                for name in ("outright", "shared", "margin", "floor_points", "clamp_points", *BONUSES)
+                for name in ("margin", "floor_points", "clamp_points", *BONUSES)
             },
             wall=_square(shares),
             wall_se=_square(errors),

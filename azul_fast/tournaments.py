@@ -39,7 +39,7 @@ from azul_fast.elo import ELO_PER_NAT, rounded
 from azul_fast.errors import AzulError, shown
 from azul_fast.matches import GAMES, WIN_UNITS, headline
 from azul_fast.rules import MAX_SEED, Rules
-from azul_fast.stats import Estimate, standard_deviation
+from azul_fast.stats import Estimate, Share, standard_deviation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,7 +86,7 @@ class Standing:
         In Elo, centred: all ratings sum to 0.
     behind : Estimate
         Elo points behind the first, with the standard error of that difference.
-    win_share : Estimate
+    win_share : Share
         A win shared by k counts 1/k.
     games : int
     """
@@ -94,7 +94,7 @@ class Standing:
     policy: str
     rating: Estimate
     behind: Estimate
-    win_share: Estimate
+    win_share: Share
     games: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -187,7 +187,7 @@ class Tournament:
             f"added, so that their distances are rough and low: {', '.join(pairs)}",
         )
 
-    def cross(self, policy: str, opponent: str) -> tuple[int, Estimate] | None:
+    def cross(self, policy: str, opponent: str) -> tuple[int, Share] | None:
         """Games that both were in, and the share of them in which `policy` came out ahead; level counts 1/2."""
         i, j = self.plan.policies.index(policy), self.plan.policies.index(opponent)
         points: Counter[int] = Counter()  # [points in half games in a block] -> blocks
@@ -201,7 +201,7 @@ class Tournament:
             return None
         return self.seats * sum(points.values()), _share(points, 2 * self.seats)
 
-    def _win_share(self, policy: int) -> tuple[int, Estimate]:
+    def _win_share(self, policy: int) -> tuple[int, Share]:
         points: Counter[int] = Counter()  # [twelfths of a game in a block] -> blocks
         for run, counts, group in zip(self.plan.tables, self.results, self._blocks, strict=True):
             if self.plan.policies[policy] in run.policies and counts:
@@ -431,12 +431,12 @@ def _elo(nats: float, variance: float) -> Estimate:
     return Estimate(rounded(ELO_PER_NAT * nats), se)
 
 
-def _share(points: Counter[int], unit: int) -> Estimate:
+def _share(points: Counter[int], unit: int) -> Share:
     """Mean of blocks' points over `unit`, with its standard error between blocks."""
     n = sum(points.values())
     total = sum(value * count for value, count in points.items())
     deviation = standard_deviation(n, total, sum(value * value * count for value, count in points.items()))
-    return Estimate(total / (unit * n), None if deviation is None else deviation / (unit * math.sqrt(n)))
+    return Share(total / (unit * n), None if deviation is None else deviation / (unit * math.sqrt(n)), samples=n)
 
 
 def _count(points: Counter[int], values: NDArray[Any], counts: NDArray[Any]) -> None:

@@ -20,16 +20,17 @@ from azul_fast.errors import AzulError
 from azul_fast.matches import _Decided, _Sheet, match, plan_match, play_match
 from azul_fast.records import replay
 from azul_fast.rules import Rules
-from azul_fast.sprt import REGULARIZER, Sprt
-from azul_fast.stats import Estimate
+from azul_fast.sprt import CAUTION, REGULARIZER, Sprt, SprtResult
+from azul_fast.stats import Share
 
 FIVE = np.array([0, 0.25, 0.5, 0.75, 1])  # scores of a block of two games, as shares
 
 
 def share_of(counts):
-    """Share of the wins and its standard error between blocks of two games, the plain way."""
+    """Share of the wins, its standard error between blocks of two games, and their number, the plain way."""
     values = [score for score, count in zip(FIVE, counts, strict=True) for _ in range(count)]
-    return Estimate(float(np.mean(values)), python_statistics.stdev(values) / math.sqrt(len(values)))
+    n = len(values)
+    return Share(float(np.mean(values)), python_statistics.stdev(values) / math.sqrt(n), samples=n)
 
 
 # ------------------------------------------------------------------------------------------------------------------ Elo
@@ -56,25 +57,25 @@ def test_elo_by_hand():
     ],
 )
 def test_elo_as_published(counts, elo, error, los):
-    share, blocks = share_of(counts), sum(counts)
-    found = elo_difference(share, blocks)
+    share = share_of(counts)
+    found = elo_difference(share)
     assert found.mean == pytest.approx(elo, rel=0.01)
     assert (found.high - found.low) / 2 == pytest.approx(error, rel=0.01)
     assert superiority(share, 0.5) == pytest.approx(los, abs=2e-4)
 
 
 def test_elo_without_bounds():
-    # 20 blocks, all won: 97.5% sure that fewer than 1 - 0.025^(1/20) = 16.8% of blocks would be lost
-    won = elo_difference(Estimate(1.0, 0.0), 20)
+    # 20 blocks, all won: the lower end is 20 / (20 + 1.96^2); Clopper and Pearson's is 0.025^(1/20) = 0.832
+    won = elo_difference(Share(1.0, 0.0, samples=20))
     assert (won.mean, won.high) == (None, None)
-    assert won.low == pytest.approx(400 * math.log10(0.8316 / 0.1684), abs=0.2)
+    assert won.low == pytest.approx(400 * math.log10(20 / 1.96**2), abs=0.01)
     assert "only a lower bound" in won.note
-    lost = elo_difference(Estimate(0.0, 0.0), 20)
+    lost = elo_difference(Share(0.0, 0.0, samples=20))
     assert (lost.mean, lost.low, lost.high) == (None, None, pytest.approx(-won.low))
-    alike = elo_difference(Estimate(0.5, 0.0), 20)
+    alike = elo_difference(Share(0.5, 0.0, samples=20))
     assert (alike.mean, alike.low, alike.high) == (0, None, None)
-    assert elo_difference(Estimate(0.75, None), 1).note == "one block has no standard error"
-    assert (superiority(Estimate(1.0, 0.0), 0.5), superiority(Estimate(0.5, 0.0), 0.5)) == (1, 0.5)
+    assert elo_difference(Share(0.75, None, samples=1)).note == "one block has no standard error"
+    assert (superiority(Share(1.0, 0.0), 0.5), superiority(Share(0.5, 0.0), 0.5)) == (1, 0.5)
 
 
 # ----------------------------------------------------------------------------------------------------- the test's ratio
@@ -163,6 +164,17 @@ def test_bounds_and_order():
     assert test.ratio(counts, FIVE) == pytest.approx(-mirrored)
 
 
+def test_few_blocks_that_differ_decide_nothing_yet():
+    """All blocks level: the ratio is for H0 from some number on; it is accepted when one more could not turn it."""
+    test = Sprt(0, 30)
+    level = np.arange(1, 100)[:, None] * (FIVE == 0.5)
+    by_ratio, decided = test.ratio(level, FIVE) <= test.lower, test.accepted(level, FIVE)
+    assert set(decided.tolist()) == {-1, 0}
+    assert 5 < by_ratio.argmax() < decided.argmax()
+    between = level[by_ratio.argmax()]
+    assert "the next one could turn it" in SprtResult(test, float(test.ratio(between, FIVE)), None).reason
+
+
 # ----------------------------------------------------------------------------------------------- error rates, simulated
 def tilted(p, mean):
     """A distribution like `p` with another mean."""
@@ -181,11 +193,10 @@ def accepted(test, p, runs, rng, most=6000):
     ends, blocks = {"H0": 0, "H1": 0}, 0
     for _ in range(most // 100):
         seen = counts[:, None] + np.cumsum(rng.multinomial(1, p, size=(len(counts), 100)), axis=1)
-        ratios = test.ratio(seen, FIVE)
-        out = (ratios <= test.lower) | (ratios >= test.upper)
-        first = np.where(out.any(axis=1), out.argmax(axis=1), -1)
-        for ratio in ratios[np.arange(len(first)), first][first >= 0]:
-            ends["H0" if ratio < 0 else "H1"] += 1
+        decided = test.accepted(seen, FIVE)
+        first = np.where((decided >= 0).any(axis=1), (decided >= 0).argmax(axis=1), -1)
+        for hypothesis in decided[np.arange(len(first)), first][first >= 0]:
+            ends[f"H{hypothesis}"] += 1
         blocks += int(np.where(first >= 0, first + 1, 100).sum())
         counts = seen[first < 0, -1]
         if not len(counts):
@@ -200,8 +211,10 @@ def accepted(test, p, runs, rng, most=6000):
         ((0.20, 0.02, 0.54, 0.02, 0.22), 0, 40),  # two like policies
         ((0.02, 0.01, 0.20, 0.05, 0.72), 250, 320),  # one much stronger
         ((0.02, 0.0, 0.96, 0.0, 0.02), 0, 30),  # where the deal decides nearly all
+        ((0.005, 0.0, 0.99, 0.0, 0.005), 0, 20),
+        ((0.0, 0.0, 0.04, 0.0, 0.96), 600, 700),  # where nearly all is won
     ],
-    ids=["alike", "stronger", "decided by the deal"],
+    ids=["alike", "stronger", "decided by the deal", "the more so", "all but won"],
 )
 def test_error_rates(shape, elo0, elo1):
     test, rng, runs = Sprt(elo0, elo1), np.random.default_rng(7), 600
@@ -262,7 +275,8 @@ def test_it_ends_at_the_block_that_decides_whatever_the_chunks():
     assert counts == (0, 0, 0, 0, games // 2)
     blocks = np.arange(1, 200)
     ratios = Sprt(0, 100).ratio(blocks[:, None] * (FIVE == 1), FIVE)
-    assert games // 2 == int(blocks[ratios >= math.log(19)][0])
+    cautious = Sprt(0, 100).ratio(blocks[:, None] * (FIVE == 1) + CAUTION * np.isin(FIVE, (0, 1)), FIVE)
+    assert games // 2 == int(blocks[np.minimum(ratios, cautious) >= math.log(19)][0])
     assert ratio == ratios[games // 2 - 1]
 
 

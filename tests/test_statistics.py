@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from twin import made_up, rows, samples
 
-from azul_fast.batch import describe
+from azul_fast.batch import describe, simulate
 from azul_fast.display import as_text, number
 from azul_fast.engine.layout import OUT_END, OUT_PLACED, OUT_ROWS, OUT_SCORE, OUT_SEAT_ROWS, OUT_SEATS, RESULT_ROWS
+from azul_fast.matches import match
 from azul_fast.rules import Rules
-from azul_fast.stats import QUANTILES, Estimate, Statistics
+from azul_fast.stats import QUANTILES, Z95, Estimate, Share, Statistics
 from azul_fast.tally import Tally
 
 POSITION = (
@@ -94,6 +95,64 @@ def test_a_quantile_has_that_share_at_or_below():
     assert (quantiles[0.25], quantiles[0.5], quantiles[0.75], quantiles[0.9]) == (1, 1, 2, 3)
 
 
+def wilson(k, n):
+    """The score interval of k of n independent games: where (k / n - p)^2 = z^2 p (1 - p) / n."""
+    roots = np.roots([1 + Z95**2 / n, -(2 * k / n + Z95**2 / n), (k / n) ** 2])
+    return min(roots), max(roots)
+
+
+@pytest.mark.parametrize(("k", "n"), [(1, 2), (81, 263), (15, 148), (1, 29), (28, 29), (0, 20), (29, 29)])
+def test_the_interval_of_a_share(k, n):
+    """With independent games it is Wilson's; four of them as in Newcombe, Statistics in Medicine 17 (1998) 857-872."""
+    known = {(81, 263): (0.2553, 0.3662), (15, 148): (0.0624, 0.1605), (0, 20): (0, 0.1611), (1, 29): (0.0061, 0.1718)}
+    found = Share(k / n, math.sqrt(k * (n - k) / n**3), samples=n).ci95
+    assert found == pytest.approx(known.get((k, n), wilson(k, n)), abs=5e-5)
+    assert found == pytest.approx(wilson(k, n))
+    half = Share(k / n, math.sqrt(k * (n - k) / n**3), samples=n).scaled(0.5)
+    assert half.ci95 == pytest.approx([end / 2 for end in found]) and half.high == 0.5
+
+
+def test_shares_without_spread():
+    assert Share(0.5, 0.0, samples=9).ci95 == (0.5, 0.5)  # a policy against itself
+    assert Share(0.5, None, samples=1).ci95 is None
+    stats = simulate(40, policies="random", seed=1)
+    assert stats.policies["random"].win_share.ci95 == (0.5, 0.5)
+    won = match("greedy", "random", games=8, seed=1)
+    assert won.score_share.ci95[1] == 1 and won.elo.high is None and won.elo.low is not None
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (0.20, 0.02, 0.54, 0.02, 0.22),
+        (0.0, 0.0, 0.02, 0.005, 0.975),  # a share of 0.989
+        (0.001, 0.0, 0.004, 0.001, 0.994),
+        (0.96, 0.005, 0.03, 0.0, 0.005),
+        (0.01, 0.0, 0.98, 0.0, 0.01),
+    ],
+    ids=["alike", "much stronger", "all but always won", "weaker", "decided by the deal"],
+)
+@pytest.mark.parametrize("blocks", [50, 200, 1000])
+def test_intervals_of_blocks_cover(shape, blocks):
+    """Of 2,000 matches of two players, games in pairs: 93% to 97%, and no interval reaches beyond 0 or 1.
+
+    The mean less and more 1.96 standard errors covers 24% to 91% where a share is near 0 or 1 and blocks are few.
+    """
+    rng, runs = np.random.default_rng(11), 2000
+    values = np.arange(5) / 4
+    p = np.array(shape)
+    counts = rng.multinomial(blocks, p, size=runs)
+    covered, beyond = 0, 0
+    for row in counts:
+        mean = float(row @ values) / blocks
+        se = math.sqrt(max(float(row @ (values - mean) ** 2), 0.0) / (blocks - 1) / blocks)
+        low, high = Share(mean, se, samples=blocks).ci95
+        covered += low <= p @ values <= high
+        beyond += low < 0 or high > 1
+    assert beyond == 0
+    assert covered / runs > 0.925
+
+
 @pytest.mark.parametrize(
     ("policies", "options"),
     [
@@ -120,9 +179,14 @@ def test_every_figure_is_the_plain_formula_over_the_table(policies, options):
         assert estimate.se == pytest.approx(np.std(means, ddof=1) / math.sqrt(len(means)), abs=1e-12), where
         if estimate.sd is not None:
             assert estimate.sd == pytest.approx(np.std([float(v) for part in parts for v in part], ddof=1)), where
-        assert estimate.ci95 == pytest.approx(
-            (estimate.mean - 1.959963984540054 * estimate.se, estimate.mean + 1.959963984540054 * estimate.se)
-        )
+        if isinstance(estimate, Share):
+            low, high = estimate.ci95
+            assert estimate.low <= low <= estimate.mean <= high <= estimate.high, where
+            assert estimate.samples == len(parts)
+        else:
+            assert estimate.ci95 == pytest.approx(
+                (estimate.mean - Z95 * estimate.se, estimate.mean + Z95 * estimate.se)
+            )
         return parts
 
     names = (

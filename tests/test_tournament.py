@@ -19,7 +19,7 @@ from azul_fast.engine.layout import OUT_ROWS, OUT_SCORE, OUT_SEAT_ROWS, OUT_SEAT
 from azul_fast.errors import AzulError
 from azul_fast.ratings import LOSS, TIE, WIN, Blocks, fit, is_connected
 from azul_fast.rules import Rules
-from azul_fast.stats import Estimate
+from azul_fast.stats import Share
 from azul_fast.tournaments import (
     Tournament,
     _block_results,
@@ -209,7 +209,7 @@ def test_a_block_by_hand():
     assert plan.tables[0].policies == ("greedy", "random", "tidy")
     found = Tournament(plan, ({number: 1}, {}))
     # in rotation r seat s is played by number s + r: greedy sits in seats 0, 2, 1
-    assert found.cross("greedy", "random") == (3, Estimate((1 + 1 + 0) / 3, None))
+    assert found.cross("greedy", "random") == (3, Share((1 + 1 + 0) / 3, None, samples=1))
     assert found.cross("random", "tidy")[1].mean == pytest.approx((0 + 0.5 + 1) / 3)
     shares = {name: found._win_share(i)[1].mean for i, name in enumerate(plan.policies)}
     assert shares == {"greedy": pytest.approx(2 / 3), "random": pytest.approx(1 / 3), "tidy": 0}
