@@ -83,7 +83,9 @@ def play(start, seed, games, nodes, weights, memory, states, game_of, margins):
                 deal(st)
                 continue
             own = section(both, st[TURN] * (ROUND_CLASSES * TERMS), ROUND_CLASSES * TERMS)
-            step_inline(st, best_action(st, mem, np.int64(len(memory)), round_weights(st, own), nodes, np.int64(0)))
+            step_inline(
+                st, best_action(st, mem, np.int64(len(memory)), round_weights(st, own), nodes, np.int64(0), 0.0)
+            )
         margins[game] = seat_words(st, np.int64(0))[SCORE] - seat_words(st, np.int64(1))[SCORE]
     return kept
 

@@ -13,13 +13,18 @@ from referee import Referee
 
 import azul_fast as az
 from azul_fast._jit import inner, kernel
+from azul_fast.batch import describe
 from azul_fast.engine.layout import FREE_WALL, PAIRS, TURN
 from azul_fast.engine.moves import seat_words
 from azul_fast.engine.words import words
+from azul_fast.notation import format_move
+from azul_fast.players import Players
 from azul_fast.position import parse_position
 from azul_fast.search import alphabeta as ab
+from azul_fast.search import mcts
 from azul_fast.search.evaluation import board_key, board_worth
 from azul_fast.search.weights import WEIGHTS
+from azul_fast.trace import trace
 
 ENDINGS = Path(__file__).parent / "endings"
 
@@ -126,7 +131,7 @@ def solve_twice(state, memory, spare, out):
     """Solve a round by `best_action` and by `plain`, and look at what the table says two plies on."""
     st, mem, other = words(state), words(memory), words(spare)
     weights = ab.round_weights(st, words(WEIGHTS))
-    ab.best_action(st, mem, np.int64(len(memory)), weights, np.int64(1) << 40, np.int64(0))
+    ab.best_action(st, mem, np.int64(len(memory)), weights, np.int64(1) << 40, np.int64(0), 0.0)
     out[0] = mem[ab.BEST_VALUE]
     ab.begin(st, other, np.int64(len(spare)))
     for i in range(ab.SOURCE_COUNT):
@@ -213,16 +218,104 @@ def test_its_moves_are_legal(players, wall, overflow):
 
 
 def test_a_game_goes_as_its_moves_are_chosen_one_by_one():
-    """A move depends on the position and the word alone, not on what was searched before."""
-    from azul_fast.batch import describe
-    from azul_fast.trace import trace
-
-    policies = ("search:nodes=300", "mcts:playouts=20")
+    """A move depends on the position and the word alone, not on what was searched before (unless a tree is kept)."""
+    policies = ("search:nodes=300", "mcts:playouts=20:reuse=0")
     batch = trace(describe(2, az.Rules(), policies, seed=3), 1)
     game = az.Game(az.Rules(), seed=3, game=1)
     while not game.is_over:
         game.play(az.choose(game, policies[game.turn], seed=3))
     assert game.history == batch.history
+
+
+# ------------------------------------------------------------------------------------------------- time, and the tree
+@pytest.mark.parametrize(("policy", "most"), [("search:time=1e-9", 2000), ("search:time=1e-9:depth=30", 2000)])
+def test_time_stops_a_search(policy, most):
+    """With a time that is over at once, as many nodes are visited as lie between two looks at the clock."""
+    game, players = az.Game(seed=1), Players([policy])
+    memory = players.new_memory()
+    assert format_move(players.choose(game.state, 0, 1, 0, memory)) in game.legal_moves()
+    assert 0 < memory[ab.VISITED] <= most
+
+
+def test_time_stops_playouts():
+    game, players = az.Game(seed=1), Players(["mcts:time=1e-9"])
+    memory = players.new_memory()
+    assert format_move(players.choose(game.state, 0, 1, 0, memory)) in game.legal_moves()
+    assert 0 < root_visits(memory) <= 16
+
+
+@pytest.mark.parametrize(
+    ("policy", "same"), [("search:nodes=3000", "search:nodes=3000:time=1e300"), ("mcts:playouts=50",) * 2]
+)
+def test_what_is_used_up_first_counts(policy, same):
+    """A time that is never used up changes nothing; nor does a limit of nodes that is met before the time."""
+    same = same if same != policy else f"{policy}:time=1000"
+    for game in games_to(policy="greedy", plies=12):
+        assert az.choose(game, policy) == az.choose(game, same)
+
+
+def games_to(policy, plies):
+    """A game after each of its first plies."""
+    game = az.Game(seed=4)
+    for _ in range(plies):
+        yield game
+        game.play(az.choose(game, policy))
+
+
+def root_visits(memory):
+    """Playouts through the root of the tree."""
+    root = mcts.TREE + 1
+    edges = memory[root + mcts._NODE :][: memory[root] * mcts._EDGE].reshape(-1, mcts._EDGE)
+    return int(edges[:, mcts._EDGE_VISITS].sum())
+
+
+def check_tree(memory):
+    """Nodes stand one behind the other to the end of the tree, each but the root the child of one before it."""
+    node, children = 1, [1]
+    while node < memory[mcts.USED]:
+        at = mcts.TREE + node
+        assert node in children and memory[at + mcts._NODE_PLACE] == 0
+        edges = memory[at + mcts._NODE :][: memory[at] * mcts._EDGE].reshape(-1, mcts._EDGE)
+        found = edges[edges[:, mcts._EDGE_CHILD] != 0]
+        assert (found[:, mcts._EDGE_CHILD] > node).all()
+        children.extend(found[:, mcts._EDGE_CHILD].tolist())
+        node += mcts._NODE + memory[at] * mcts._EDGE
+    assert node == memory[mcts.USED] and len(children) == len(set(children))
+
+
+@pytest.mark.parametrize(("count", "wall"), [(2, "fixed"), (2, "free"), (3, "fixed"), (4, "fixed")])
+def test_the_tree_is_kept(count, wall):
+    """Within a round the next move begins where the last one's tree has come to, its playouts counted."""
+    policy = "mcts:playouts=400"
+    players = Players([policy])
+    kept = moves = 0
+    for seed in range(2):
+        game = az.Game(az.Rules(players=count, wall=wall), seed=seed)
+        memories, rounds = [players.new_memory() for _ in range(count)], [0] * count
+        while not game.is_over and game.round <= 2:
+            seat, memory = game.turn, memories[game.turn]
+            move = format_move(players.choose(game.state, 0, seed, 0, memory))
+            if game.phase == "offer":
+                check_tree(memory)
+                assert root_visits(memory) >= 400
+                if rounds[seat] == game.round:
+                    moves += 1
+                    kept += root_visits(memory) > 400
+                else:
+                    assert root_visits(memory) == 400
+                rounds[seat] = game.round
+            game.play(move)
+    assert kept > moves * (0.7 if count == 2 else 0.2)
+
+
+def test_games_with_a_kept_tree():
+    """Games of a batch are those whose moves are asked for one by one with the seat's notes, and repeat."""
+    run = describe(3, az.Rules(), ["mcts:playouts=60", "mcts:playouts=30"], seed=5)
+    played = [trace(run, number) for number in range(3)]
+    assert [game.history for game in played] == [trace(run, number).history for number in range(3)]
+    statistics = az.simulate(games=3, policies=run.policies, seed=5, threads=2)
+    for seat in range(2):
+        assert statistics.seats[seat].score.mean == pytest.approx(sum(game.scores[seat] for game in played) / 3)
 
 
 def test_kernels_are_loaded_from_the_cache():
@@ -238,8 +331,11 @@ def test_kernels_are_loaded_from_the_cache():
     [
         ("search:nodes=0", "nodes is a whole number from 1 on, not 0"),
         ("search:depth=1.5", "depth is a whole number from 0 on, not 1.5"),
-        ("search:playouts=5", "policy search has the parameters nodes, depth, not 'playouts'"),
+        ("search:playouts=5", "policy search has the parameters nodes, depth, time, not 'playouts'"),
         ("mcts:playouts=0", "playouts is a whole number from 1 on, not 0"),
+        ("search:time=-1", "time is a number of seconds from 0 on, not -1"),
+        ("mcts:time=-0.5", "time is a number of seconds from 0 on, not -0.5"),
+        ("mcts:reuse=2", "reuse is 0 or 1"),
         ("mcts:policy=3", "policy is random, tidy, greedy or 0 to 2"),
         ("mcts:policy=best", "parameters are written name=number, not 'policy=best'"),
     ],

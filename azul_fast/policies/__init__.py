@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from azul_fast.errors import AzulError, shown
-from azul_fast.policies.defaults import LEAST, PARAMETERS
+from azul_fast.policies.defaults import BUDGETS, LEAST, PARAMETERS
 
 POLICIES = ("random", "tidy", "greedy")  # the index is the id that kernels use
 RANDOM, TIDY, GREEDY = range(len(POLICIES))
@@ -52,7 +52,10 @@ class PolicySpec:
     def numbers(self) -> list[float]:
         """What the function finds in ``view.parameters``."""
         if self.file is None and self.name in PARAMETERS:
-            return list((PARAMETERS[self.name] | dict(self.given)).values())
+            given = dict(self.given)
+            if self.name in BUDGETS and given.get("time", 0) > 0:
+                given.setdefault(BUDGETS[self.name], _MOST)
+            return [given.get(key, default) for key, default in PARAMETERS[self.name].items()]
         return [value for _, value in self.given]
 
 
@@ -86,6 +89,10 @@ def parse_policy(text: str) -> PolicySpec:
             raise AzulError(f"policy {name} has the parameters {', '.join(known)}, not {shown(key)}")
         if key in LEAST.get(name, {}) and not (value.is_integer() and LEAST[name][key] <= value <= _MOST):
             raise AzulError(f"policy {name}: {key} is a whole number from {LEAST[name][key]} on, not {value:g}")
+        if key == "time" and name in BUDGETS and value < 0:
+            raise AzulError(f"policy {name}: time is a number of seconds from 0 on, not {value:g}")
+    if name == "mcts" and dict(given).get("reuse", 0) > 1:
+        raise AzulError("policy mcts: reuse is 0 or 1")
     if name == "mcts" and dict(given).get("policy", 0) >= len(POLICIES):
         raise AzulError(f"policy mcts: policy is {', '.join(POLICIES)} or 0 to {len(POLICIES) - 1}")
     return PolicySpec(text, name, None, given)

@@ -32,13 +32,18 @@ PLAN = {
 SEARCH = {
     "nodes": 20_000,  # positions it looks at for a move
     "depth": 0,  # plies; above 0 it looks exactly so far, whatever the nodes
+    "time": 0,  # seconds for a move, 0: no limit; such moves depend on the machine and cannot be repeated
 }
 # `mcts`: see `azul_fast.search.mcts`.
 MCTS = {
     "playouts": 2_000,  # for a move
     "policy": 2,  # who plays them: random, tidy or greedy, by number or by name
     "rounds": 1,  # played out, then the boards are valued; 0: to the end of the game
+    "time": 0,  # seconds for a move, as for `search`
+    "reuse": 1,  # 0: each move starts with an empty tree, so that it depends on the position and the random word alone
 }
 PARAMETERS: dict[str, dict[str, float]] = {"plan": PLAN, "search": SEARCH, "mcts": MCTS}
-# The least that a budget may be.
-LEAST = {"search": {"nodes": 1, "depth": 0}, "mcts": {"playouts": 1, "policy": 0, "rounds": 0}}
+# The least that whole numbers may be.
+LEAST = {"search": {"nodes": 1, "depth": 0}, "mcts": {"playouts": 1, "policy": 0, "rounds": 0, "reuse": 0}}
+# What does not limit a move when its time is given, and this is not.
+BUDGETS = {"search": "nodes", "mcts": "playouts"}

@@ -9,6 +9,8 @@ The parts are those of a chess program (https://www.chessprogramming.org): fail-
 a transposition table, late move reductions, and moves ordered by the table's move, then killers, then the worth of the
 mover's own board. Nothing is left out for good: an iteration in which no leaf was cut has solved the round.
 
+A budget of nodes gives the same moves everywhere; one of time does not, as the clock decides how far a search comes.
+
 The worth of a board is cheap: within a round it is 48 bits, and few boards come up, so they are looked up in a table of
 their own. Factories that hold the same tiles are one move: only the first of them is tried, and positions that differ
 in which was taken share an entry.
@@ -63,6 +65,7 @@ from azul_fast.rules import (
     TILES_PER_COLOR,
     WALL_SIZE,
 )
+from azul_fast.search.clock import deadline, nanoseconds
 from azul_fast.search.evaluation import (
     BOARD_FLOOR_BITS,
     BOARD_ROOM_BITS,
@@ -81,14 +84,14 @@ from azul_fast.search.evaluation import (
 )
 from azul_fast.search.weights import WEIGHTS
 
-NODES, DEPTH = range(len(SEARCH))  # the parameters
+NODES, DEPTH, TIME = range(len(SEARCH))  # the parameters
 
 # ------------------------------------------------------------------------------------------------------ the memory
 # What a search keeps, in words of `View.memory`. Of an earlier search nothing is used: what stands in the tables is
 # marked with its number. So a move depends on the position alone, not on how the game came to it.
 SEARCHES = 0  # searches since the memory was zeroed: the mark of this one
 VISITED = 1  # nodes
-LIMIT = 2  # nodes at which it stops
+LIMIT = 2  # nodes at which it stops, or looks at the clock
 STOPPED = 3  # 1: it did
 CUT = 4  # leaves before the end of the round, so far; a subtree without any is solved
 BEST = 5  # the best move at the root so far
@@ -96,8 +99,10 @@ BEST_VALUE = 6
 ROOT = 7  # the seat that searches
 REACHED = 8  # depth of the last whole iteration
 TABLE_MASK = 9  # of the slots in use, less one: a small search keeps to what the processor's caches hold
-FACTORY_SUM = 10  # sum of the hashes of the factories that are still there
-FACTORY_HASH = 11  # [source]
+DEADLINE = 10  # when the time is used up, in nanoseconds of `azul_fast.search.clock`; 0: nodes alone count
+MOST_NODES = 11  # with a DEADLINE: nodes at which it stops
+FACTORY_SUM = 12  # sum of the hashes of the factories that are still there
+FACTORY_HASH = FACTORY_SUM + 1  # [source]
 TWINS = FACTORY_HASH + SOURCE_COUNT  # [source] the factories before it that hold the same tiles, as bits
 KILLERS = TWINS + SOURCE_COUNT  # [ply, 2]
 MAX_PLIES = 4 * MAX_FACTORIES  # of a round
@@ -112,6 +117,7 @@ TABLE_BITS = 18
 MEMORY = TABLE + (2 << TABLE_BITS)
 
 _LEAST_SLOTS = 1 << 10
+_UNTIMED = 1000  # nodes between two looks at the clock, about 0.1 ms
 _MARKS = 1 << 13  # marks that fit; then the memory is zeroed
 _BOARD_SEAT, _BOARD_MARK = 48, 50
 
@@ -139,7 +145,7 @@ _GOLDEN = np.int64(0x9E3779B97F4A7C15 - 2**64)
 
 
 @inline
-def _mix(x):
+def mix(x):
     x = (x ^ shift_right(x, 30)) * _MIX_1
     x = (x ^ shift_right(x, 27)) * _MIX_2
     return x ^ shift_right(x, 31)
@@ -149,10 +155,10 @@ def _mix(x):
 def _hash(state, memory):
     """Of all that can still change in this round; boards and center exactly, factories as a sum."""
     x = state[OFFER] | (state[MARKER] & 1) << 48 | state[TURN] << 49
-    x = _mix(x * _GOLDEN + memory[FACTORY_SUM])
+    x = mix(x * _GOLDEN + memory[FACTORY_SUM])
     for seat in range(state[PLAYERS]):
         x = (x ^ shift_right(x, 29)) * _MIX_1 + board_key(seat_words(state, seat)) * _GOLDEN
-    return _mix(x)
+    return mix(x)
 
 
 # ------------------------------------------------------------------------------------------------------- the boards
@@ -325,6 +331,15 @@ def take_back(state, memory, ply, action):
 
 # ------------------------------------------------------------------------------------------------------- the search
 @inner
+def _is_spent(memory):
+    """Whether the budget is used up, asked after LIMIT nodes; if not, they are moved on."""
+    if memory[DEADLINE] == 0 or memory[VISITED] >= memory[MOST_NODES] or nanoseconds() >= memory[DEADLINE]:
+        return True
+    memory[LIMIT] = min(memory[VISITED] + _UNTIMED, memory[MOST_NODES])
+    return False
+
+
+@inner
 def alpha_beta(state, memory, weights, ply, depth, alpha, beta):
     """Value for the side to move (the seat that searches, or the others), at most `depth` plies deep; fail-soft."""
     own_side = state[TURN] == memory[ROOT]
@@ -332,7 +347,7 @@ def alpha_beta(state, memory, weights, ply, depth, alpha, beta):
         value = table_value(state, memory, weights)
         return value if own_side else -value
     memory[VISITED] += 1
-    if memory[VISITED] >= memory[LIMIT]:
+    if memory[VISITED] >= memory[LIMIT] and _is_spent(memory):
         memory[STOPPED] = 1
         return np.int64(0)
     if depth <= 0:
@@ -424,7 +439,7 @@ def begin(state, memory, length):
             memory[i] = 0
         memory[SEARCHES] = 1
     memory[ROOT] = state[TURN]
-    memory[VISITED] = memory[STOPPED] = memory[CUT] = memory[REACHED] = 0
+    memory[VISITED] = memory[STOPPED] = memory[CUT] = memory[REACHED] = memory[DEADLINE] = 0
     memory[BEST] = -1
     for i in range(2 * MAX_PLIES):
         memory[KILLERS + i] = -1
@@ -432,7 +447,7 @@ def begin(state, memory, length):
     memory[FACTORY_HASH] = 0  # the center
     for source in range(1, 2 * state[PLAYERS] + 2):
         tiles = state[OFFER + source]
-        memory[FACTORY_HASH + source] = _mix(tiles * _GOLDEN)
+        memory[FACTORY_HASH + source] = mix(tiles * _GOLDEN)
         if tiles:
             memory[FACTORY_SUM] += memory[FACTORY_HASH + source]
         twins = np.int64(0)
@@ -443,7 +458,7 @@ def begin(state, memory, length):
 
 
 @inner
-def best_action(state, memory, length, weights, nodes, depth):
+def best_action(state, memory, length, weights, nodes, depth, time):
     """The best move in phase offer.
 
     Parameters
@@ -458,6 +473,8 @@ def best_action(state, memory, length, weights, nodes, depth):
         Nodes after which it stops, when `depth` is 0.
     depth : int64
         Plies to look ahead, or 0: deeper and deeper, until the nodes are used up or the round is solved.
+    time : float64
+        Seconds after which it stops, or 0.
 
     Returns
     -------
@@ -465,7 +482,10 @@ def best_action(state, memory, length, weights, nodes, depth):
         Action index.
     """
     begin(state, memory, length)
-    memory[LIMIT] = nodes if depth == 0 else np.int64(1) << 62
+    memory[LIMIT] = memory[MOST_NODES] = nodes if depth == 0 else np.int64(1) << 62
+    memory[DEADLINE] = deadline(time)
+    if memory[DEADLINE] != 0:
+        memory[LIMIT] = min(memory[LIMIT], _UNTIMED)
     memory[TABLE_MASK] = (1 << TABLE_BITS) - 1
     while depth == 0 and memory[TABLE_MASK] >> 1 > max(nodes, _LEAST_SLOTS):
         memory[TABLE_MASK] >>= 1
@@ -542,4 +562,4 @@ def search(view):
     if state[PHASE] == PHASE_TILE:
         return best_choice(state, weights)
     nodes, depth = np.int64(view.parameters[NODES]), np.int64(view.parameters[DEPTH])
-    return best_action(state, memory, len(view.memory), weights, nodes, depth)
+    return best_action(state, memory, len(view.memory), weights, nodes, depth, view.parameters[TIME])

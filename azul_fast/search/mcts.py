@@ -5,7 +5,9 @@ as in AlphaGo), adds the node it arrives at, and lets a simple policy finish the
 anew for each playout: the tree holds what everybody sees, chance is in the playouts. Every seat chooses for itself
 (max-n), so the search is the same for two, three and four.
 
-A move depends on the position and the policy's random word alone: the tree is not kept from move to move.
+The tree is kept from move to move (`reuse`): what lies below the position that the game has come to since is where the
+next move begins. So a move depends on the seat's earlier moves of the round, too; it can be repeated as the whole game
+can, unless a budget of time was used up.
 """
 
 from __future__ import annotations
@@ -14,9 +16,13 @@ import numpy as np
 
 from azul_fast._jit import inline, inner, kernel
 from azul_fast.engine.layout import (
+    BAG,
+    COLUMN_COLORS,
     DEAL_KEY,
     END_NONE,
     FREE_WALL,
+    MARKER,
+    OFFER,
     PAIRS,
     PHASE,
     PHASE_TILE,
@@ -24,6 +30,7 @@ from azul_fast.engine.layout import (
     POLICY_KEY,
     ROUND,
     ROUND_PLIES,
+    ROW_COLORS,
     SCORE,
     STATE_WORDS,
     TURN,
@@ -48,7 +55,7 @@ from azul_fast.playout import (
 from azul_fast.policies import RANDOM
 from azul_fast.policies.defaults import MCTS
 from azul_fast.policies.worths import lose_colors
-from azul_fast.rules import DESTINATION_COUNT, MAX_PLAYERS
+from azul_fast.rules import DESTINATION_COUNT, MAX_PLAYERS, SOURCE_COUNT
 from azul_fast.search.alphabeta import (
     FRAMES,
     MAX_PLIES,
@@ -57,28 +64,31 @@ from azul_fast.search.alphabeta import (
     begin,
     best_choice,
     list_moves,
+    mix,
     round_weights,
 )
 from azul_fast.search.alphabeta import TABLE as FREE_MEMORY
+from azul_fast.search.clock import deadline, nanoseconds
 from azul_fast.search.evaluation import SPREAD as SPREAD_TERM
 from azul_fast.search.evaluation import WIN_VALUE, WORTH_UNIT, bend, board_key, board_worth, worth_of
 from azul_fast.search.weights import WEIGHTS
 
-PLAYOUTS, POLICY, ROUNDS = range(len(MCTS))  # the parameters
+PLAYOUTS, POLICY, ROUNDS, TIME, REUSE = range(len(MCTS))  # the parameters
 
 # What it keeps beside the tables of boards of `azul_fast.search.alphabeta`.
 SLOT = FREE_MEMORY  # the game that is played out
 REWARDS = SLOT + SLOT_WORDS  # [seat]
 PATH = REWARDS + MAX_PLAYERS  # [ply, 2]: the edges taken, and who took them
-USED = PATH + 2 * (MAX_PLIES + 1)  # words of the tree
+USED = PATH + 2 * (MAX_PLIES + 1)  # words of the tree; 0: none is kept
 TREE = USED + 1
 TREE_WORDS = 1 << 20  # when they are used up, playouts go on without adding nodes
 MEMORY = TREE + TREE_WORDS
 
-# A node: how many edges, visits; then its edges.
-_NODE_EDGES, _NODE_VISITS, _NODE = range(3)
+# A node: how many edges, hash of its position, where it moves to; then its edges. Children stand behind their parents.
+_NODE_EDGES, _NODE_HASH, _NODE_PLACE, _NODE = range(4)
 _EDGE_ACTION, _EDGE_PRIOR, _EDGE_VISITS, _EDGE_TOTAL, _EDGE_CHILD, _EDGE = range(6)
 
+_UNTIMED = 8  # playouts between two looks at the clock, about 0.1 ms
 REWARD_UNIT = 1_000_000  # of a reward between 0 and 1
 _MARGIN_SHARE = 0.3  # of a reward is the margin, the rest the share of the win
 _MARGIN_HALF = 30.0  # points that count half of what any margin can
@@ -86,6 +96,70 @@ _EXPLORATION = 0.6
 _UNTRIED = 0.05  # an edge never taken is taken to be so much worse than the node
 _ENOUGH = 4  # a move is only played if it was tried this share of the most tried one's times
 _PRIOR_POINTS = 3.0  # so much worse for the own board: a quarter of the prior
+
+
+@inner
+def position_hash(state):
+    """Of all that everybody sees."""
+    x = mix(state[TURN] | state[ROUND] << 2 | state[MARKER] << 32) + state[BAG]
+    for source in range(SOURCE_COUNT):
+        x = mix(x + state[OFFER + source])
+    for seat in range(state[PLAYERS]):
+        player = seat_words(state, seat)
+        x = mix(mix(x + board_key(player)) + (player[WALL] | player[SCORE] << 32))
+        x = mix(x + (player[ROW_COLORS] | player[COLUMN_COLORS] << 32))
+    return x
+
+
+@inline
+def _size(memory, node):
+    return _NODE + memory[TREE + node + _NODE_EDGES] * _EDGE
+
+
+@inline
+def _visits(memory, node):
+    visits = np.int64(0)
+    for i in range(memory[TREE + node + _NODE_EDGES]):
+        visits += memory[TREE + node + _NODE + i * _EDGE + _EDGE_VISITS]
+    return visits
+
+
+@inner
+def _keep(state, memory):
+    """Keep of the tree what lies below the node of `state`, the most visited one; returns its new place, or 0."""
+    wanted, most, root = position_hash(state), np.int64(-1), np.int64(0)
+    used, node = memory[USED], np.int64(1)
+    while node < used:
+        if memory[TREE + node + _NODE_HASH] == wanted and _visits(memory, node) > most:
+            most, root = _visits(memory, node), node
+        node += _size(memory, node)
+    memory[USED] = 1  # place 0 stands for no node
+    if root == 0:
+        return np.int64(0)
+    memory[TREE + root + _NODE_PLACE] = 1
+    node = root
+    while node < used:
+        if memory[TREE + node + _NODE_PLACE]:
+            memory[TREE + node + _NODE_PLACE] = memory[USED]
+            memory[USED] += _size(memory, node)
+            for i in range(memory[TREE + node + _NODE_EDGES]):
+                child = memory[TREE + node + _NODE + i * _EDGE + _EDGE_CHILD]
+                if child:
+                    memory[TREE + child + _NODE_PLACE] = 1
+        node += _size(memory, node)
+    node = root
+    while node < used:
+        size, place = _size(memory, node), memory[TREE + node + _NODE_PLACE]
+        if place:
+            for i in range(memory[TREE + node + _NODE_EDGES]):
+                child = TREE + node + _NODE + i * _EDGE + _EDGE_CHILD
+                if memory[child]:
+                    memory[child] = memory[TREE + memory[child] + _NODE_PLACE]
+            memory[TREE + node + _NODE_PLACE] = 0
+            for i in range(size):
+                memory[TREE + place + i] = memory[TREE + node + i]
+        node += size
+    return np.int64(1)
 
 
 @inner
@@ -105,7 +179,8 @@ def _expand(state, memory, weights):
         behind = 1.0 + (most - (memory[moves + i] >> ORDER_BITS)) / (WORTH_UNIT * _PRIOR_POINTS)
         total += 1.0 / (behind * behind)
     memory[TREE + node + _NODE_EDGES] = count
-    memory[TREE + node + _NODE_VISITS] = 0
+    memory[TREE + node + _NODE_HASH] = position_hash(state)
+    memory[TREE + node + _NODE_PLACE] = 0
     for i in range(count):
         edge = TREE + node + _NODE + i * _EDGE
         behind = 1.0 + (most - (memory[moves + i] >> ORDER_BITS)) / (WORTH_UNIT * _PRIOR_POINTS)
@@ -255,11 +330,18 @@ def mcts(view):
     if state[PHASE] == PHASE_TILE:
         return best_choice(state, weights)
     begin(state, memory, len(view.memory))
-    memory[USED] = 1  # place 0 stands for no node
-    root = _expand(state, memory, weights)
+    until = deadline(view.parameters[TIME])
+    root = np.int64(0)
+    if view.parameters[REUSE] and memory[USED] > 0:
+        root = _keep(state, memory)
+    if root == 0:
+        memory[USED] = 1
+        root = _expand(state, memory, weights)
     playouts, rounds = np.int64(view.parameters[PLAYOUTS]), np.int64(view.parameters[ROUNDS])
     policy = np.int64(view.parameters[POLICY])
     for number in range(playouts):
+        if until != 0 and number > 0 and number % _UNTIMED == 0 and nanoseconds() >= until:
+            break
         _playout(state, memory, root, policy, rounds, stream_key(view.word, number, POLICIES))
     most = np.int64(0)
     for i in range(memory[TREE + root + _NODE_EDGES]):
