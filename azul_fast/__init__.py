@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from azul_fast.play import choose as choose
     from azul_fast.policies import policy as policy
     from azul_fast.records import replay as replay
+    from azul_fast.reviews import Review as Review
+    from azul_fast.reviews import review as review
     from azul_fast.rules import Rules as Rules
     from azul_fast.stats import Statistics as Statistics
     from azul_fast.tournaments import Tournament as Tournament
@@ -54,6 +56,8 @@ _HOMES = {  # [name] -> module
     "Tuning": "tuning",
     "policy": "policies",
     "replay": "records",
+    "review": "reviews",
+    "Review": "reviews",
     "perft": "tree",
     "AzulError": "errors",
     "GameOverError": "errors",
@@ -78,6 +82,7 @@ __all__ = [
     "Match",
     "Move",
     "NoRecordError",
+    "Review",
     "Rules",
     "Statistics",
     "Tournament",
@@ -89,6 +94,7 @@ __all__ = [
     "perft",
     "policy",
     "replay",
+    "review",
     "simulate",
     "tournament",
     "tune",

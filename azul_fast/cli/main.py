@@ -26,6 +26,7 @@ COMMANDS = {
     "simulate": "Play many games and print what came of them.",
     "play": "Play a game in the terminal, people and policies in any mix.",
     "evaluate": "Rank the legal moves of a position by rollouts.",
+    "review": "Judge every move of a recorded game: what it gave away, where the game turned.",
     "match": "Play one policy against another: who is stronger?",
     "tournament": "Play many policies against each other and rate them.",
     "tune": "Improve the weights of a policy by playing.",

@@ -77,7 +77,7 @@ class _Summary:
         self.ends[found.end] += 1
 
     def refuse(self, name: str, line: int, reason: str) -> None:
-        print(f"{PROGRAM} replay: {_label(name)}: line {line}: {reason}", file=sys.stderr)
+        print(f"{PROGRAM} replay: {file_label(name)}: line {line}: {reason}", file=sys.stderr)
         self.offences.append({"file": name, "line": line, "reason": reason})
 
     @property
@@ -102,18 +102,18 @@ class _Summary:
         return f"{games}; {self.plies:,} plies; ends: {ends}; {self.speed:,.0f} games/s"
 
 
-def _label(name: str) -> str:
+def file_label(name: str) -> str:
     return "standard input" if name == STDIN else name
 
 
-def _lines(name: str) -> Iterator[tuple[int, bytes]]:
+def record_lines(name: str) -> Iterator[tuple[int, bytes]]:
     """The lines of a file and their numbers."""
     from azul_fast.records import lines
 
     try:
         yield from lines(sys.stdin.buffer if name == STDIN else name)
     except OSError as error:
-        raise AzulError(f"{_label(name)} could not be read: {error.strerror or error}") from None
+        raise AzulError(f"{file_label(name)} could not be read: {error.strerror or error}") from None
 
 
 def _check(files: tuple[str, ...], keep_going: bool, to_positions: bool, summary: _Summary) -> int:
@@ -124,7 +124,7 @@ def _check(files: tuple[str, ...], keep_going: bool, to_positions: bool, summary
     code = DONE
     for name in files:
         try:
-            for number, line in _lines(name):
+            for number, line in record_lines(name):
                 try:
                     summary.add(check(line))
                 except InvalidRecordError as error:
@@ -162,7 +162,7 @@ def _show(files: tuple[str, ...], wanted: int) -> int:
 
     games = 0
     for name in files:
-        for number, line in _lines(name):
+        for number, line in record_lines(name):
             games += 1
             if games < wanted:
                 continue

@@ -143,8 +143,8 @@ def write_records(run: Run, path: Path, games: int) -> None:
 
 # ------------------------------------------------------------------------------------------------------ what is shown
 @contextlib.contextmanager
-def progress_bar(games: int) -> Iterator[Progress | None]:
-    """A bar with games per second and time left, on standard error if that is a terminal."""
+def progress_bar(total: int, unit: str = "games") -> Iterator[Progress | None]:
+    """A bar with games (or another `unit`) per second and time left, on standard error if that is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -152,7 +152,7 @@ def progress_bar(games: int) -> Iterator[Progress | None]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     bar = Progress(
-        TextColumn("{task.completed:,} games"),
+        TextColumn("{task.completed:,} " + unit),
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[speed]}"),
@@ -161,13 +161,13 @@ def progress_bar(games: int) -> Iterator[Progress | None]:
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task("", total=games, speed="")
+    task = bar.add_task("", total=total, speed="")
 
     def show(done: int, _: int) -> None:
         if not bar.live.is_started:  # only now: before, kernels may be compiled, with a word about it
             bar.start()
         speed = bar.tasks[0].speed
-        bar.update(task, completed=done, speed=f"{speed:,.0f} games/s" if speed else "")
+        bar.update(task, completed=done, speed=f"{speed:,.0f} {unit}/s" if speed else "")
 
     try:
         yield show

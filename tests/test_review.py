@@ -1,0 +1,278 @@
+"""``azul-fast review``: exact where a round ends the game, unbiased elsewhere, the same for any number of threads."""
+
+import functools
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import playouts
+import pytest
+from referee import Referee
+from test_search import late_positions, minimax
+
+import azul_fast as az
+from azul_fast.cli.main import run
+from azul_fast.notation import parse_move, parse_position
+from azul_fast.records import dumps
+from azul_fast.reviews import BLUNDER, _Judge, _judged, accuracy_of, plan_review
+from azul_fast.search.alphabeta import MEMORY
+from azul_fast.search.evaluation import POINT_VALUE, WIN_VALUE
+from azul_fast.search.judge import move_values
+
+QUICK = {"engine": "search:nodes=300", "budget": 40, "seed": 1}
+COLORED = playouts.record(2, "fixed", "lid", seed=1)
+GRAY = playouts.record(3, "free", "removed", seed=2)
+
+
+@functools.cache
+def reviewed(players):
+    return az.review(dumps({2: COLORED, 3: GRAY}[players]), **QUICK)
+
+
+def values_of_moves(referee):
+    """[move] -> who wins and the margin, for the seat to act, by the rulebook alone."""
+    known, values = {}, {}
+    for move in referee.legal_moves():
+        after = referee.copy()
+        after.play(move)
+        values[move] = minimax(after, referee.turn, known)
+    return values
+
+
+# ------------------------------------------------------------------------------------------ where the round is the last
+def test_every_move_has_the_value_of_plain_minimax():
+    for text in late_positions(40):
+        referee = Referee.from_text(text)
+        values = values_of_moves(referee)
+        actions = np.array([parse_move(move) for move in values], np.int64)
+        found = np.zeros(len(actions), np.int64)
+        state = parse_position(text)
+        before = state.copy()
+        assert move_values(state, actions, 1_000_000, np.zeros(MEMORY, np.int64), found) < 0  # solved
+        np.testing.assert_array_equal(state, before)
+        expected = [win * WIN_VALUE + POINT_VALUE * margin if win else 0 for win, margin in values.values()]
+        assert found.tolist() == expected, text
+
+
+def test_losses_in_the_last_round_are_exact():
+    """The worst move is played; what it gives away is known, and so is the better one."""
+    blunders = 0
+    for text in late_positions(40):
+        referee = Referee.from_text(text)
+        values = values_of_moves(referee)
+        worst = min(values, key=values.get)
+        game = az.Game.from_text(text, deals="given")
+        game.play(worst)
+        while not game.is_over:
+            game.play(az.choose(game, "search:nodes=1000"))
+        move = az.review(game, engine="search:nodes=20000", budget=40, seed=1).moves[0]
+        (win, margin), (won, lost) = max(values.values()), values[worst]
+        assert move.exact and move.move == worst
+        assert values[move.best] == (win, margin)
+        assert (move.loss.mean, move.loss.se) == ((win - won) / 2, 0)
+        assert (move.points_lost.mean, move.points_lost.se) == (margin - lost, 0)
+        blunders += move.mark == "??"
+        assert (move.mark == "??") == (move.loss.mean >= BLUNDER)
+    assert blunders > 3
+
+
+# ------------------------------------------------------------------------------------------------------ what is counted
+def test_no_loss_is_flattered_by_the_choice_of_the_best(monkeypatch):
+    """Moves that are all alike: the best of them by the rollouts that choose loses nothing in the mean."""
+    judge = _Judge(plan_review(dumps(COLORED), engine="search:nodes=10", budget=40, seed=1))
+    rng = np.random.default_rng(5)
+
+    def alike(state):
+        return _judged(rng.integers(0, 60, (2, 40)), np.ones((2, 40), np.int64))
+
+    monkeypatch.setattr(judge, "_carry_on", lambda state: state)
+    monkeypatch.setattr(judge, "_outcome", alike)
+    first = next(number for number, event in enumerate(judge.history) if event.action >= 0)
+    losses = np.array([judge.move(first).loss.mean for _ in range(300)])
+    assert abs(losses.mean()) < 4 * losses.std() / 300**0.5
+    assert losses.std() > 0
+
+
+def test_shared_wins_and_margins():
+    outcome = _judged(np.array([[30, 30, 10], [30, 30, 40], [5, 30, 40]]), np.array([[1, 1, 1], [1, 1, 2], [1, 1, 1]]))
+    np.testing.assert_allclose(outcome.wins, [[1 / 2, 1 / 3, 0], [1 / 2, 1 / 3, 1], [0, 1 / 3, 0]])
+    np.testing.assert_array_equal(outcome.margins, [[0, 0, -30], [0, 0, 0], [-25, 0, 0]])
+
+
+def test_accuracy_is_the_published_curve():
+    """https://lichess.org/page/accuracy: 100 where nothing is lost, falling to about 0 where all is."""
+    assert accuracy_of(0.0) == pytest.approx(100, abs=1e-3)
+    assert accuracy_of(0.1) == pytest.approx(63.58, abs=0.01)
+    assert accuracy_of(0.2) == pytest.approx(40.02, abs=0.01)
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_every_event_is_there_once(players):
+    found, record = reviewed(players), {2: COLORED, 3: GRAY}[players]
+    moves = []
+    for played in record["rounds"]:
+        moves += [*played["moves"].split(), *(choice for text in played.get("tiles", []) for choice in text.split())]
+    assert [move.move for move in found.moves] == moves
+    assert [deal.round for deal in found.deals] == list(range(1, len(record["rounds"]) + 1))
+    assert [deal.deal for deal in found.deals] == [played["deal"] for played in record["rounds"]]
+    for move in found.moves:
+        for shares in (move.before, move.after):
+            assert sum(share.mean for share in shares) == pytest.approx(1)
+        assert move.move in {candidate.move for candidate in move.candidates}
+        if move.move == move.best:
+            assert (move.loss.mean, move.loss.se) == (0, 0)
+            assert move.before == move.after
+    result = found.plan.game.result()
+    for seat, share in enumerate(found.moves[-1].after):
+        assert share.mean == (seat in result["winners"]) / len(result["winners"])
+    for seat, player in enumerate(found.players):
+        own = [move for move in found.moves if move.seat == seat and move.choices > 1]
+        assert player.moves == len(own)
+        assert player.given_away.mean == pytest.approx(sum(move.loss.mean for move in own))
+
+
+def test_the_same_for_any_number_of_threads():
+    one, two = (az.review(dumps(GRAY), **QUICK, threads=threads).to_dict() for threads in (1, 2))
+    one.pop("run"), two.pop("run")
+    assert json.dumps(one) == json.dumps(two)
+    assert one == {key: value for key, value in reviewed(3).to_dict().items() if key != "run"}
+
+
+@pytest.mark.parametrize("engine", ["greedy", "mcts:playouts=20", "search:depth=1"])
+def test_other_judges(engine):
+    position = next(move.position for move in reversed(reviewed(2).moves) if move.round == 2 and move.choices > 8)
+    game = az.Game.from_text(position, seed=4)
+    while not game.is_over:
+        game.play(az.choose(game, "greedy"))
+    found = az.review(game, engine=engine, budget=60, seed=2)
+    assert [move.move for move in found.moves] == [event for event in game.history if "," not in event]
+    assert found.plan.roller == ("greedy" if engine == "greedy" else "plan")
+
+
+def test_an_interrupt_leaves_whole_moves_at_the_end(monkeypatch):
+    """The judge begins at the end of the game; what it had not finished is left out."""
+    judged = _Judge.move
+
+    def few(self, number):
+        if number < 50:
+            self.interrupt()
+        return judged(self, number)
+
+    monkeypatch.setattr(_Judge, "move", few)
+    found = az.review(dumps(COLORED), **QUICK, threads=1)
+    assert found.interrupted
+    assert [m.to_dict() for m in found.moves] == [m.to_dict() for m in reviewed(2).moves[-len(found.moves) :]]
+    assert "interrupted" in str(found)
+
+
+# --------------------------------------------------------------------------------------------------------- how it looks
+class _Page(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.links = [], []
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("meta", "br", "line", "circle", "polygon", "polyline"):
+            self.open.append(tag)
+        self.links += [value for name, value in attributes if name in ("src", "href")]
+
+    def handle_endtag(self, tag):
+        if tag not in ("line", "circle", "polygon", "polyline"):
+            assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_the_page_is_whole_and_needs_nothing_else(players):
+    found = reviewed(players)
+    text = found.to_html()
+    page = _Page()
+    page.feed(text)
+    assert page.open == []
+    assert all(link.startswith("#ply") and f'id="{link[1:]}"' in text for link in page.links)
+    svg = ElementTree.fromstring(text[text.index("<svg") : text.index("</svg>") + 6])
+    assert len(svg.findall(".//circle")) == len(found.moves)
+    assert len(svg.findall(".//polyline")) == players
+    assert text.count("<details>") == len(found.turning_points)
+
+
+def test_names_in_a_record_cannot_break_the_page():
+    found = az.review(dumps(COLORED | {"policies": ["<b>", "a&b"]}), **QUICK)
+    assert "<b>" not in found.to_html() and "seat 0 (&lt;b&gt;)" in found.to_html()
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("games.jsonl").write_text(dumps(GRAY) + "\n" + dumps(COLORED) + "\n")
+    return "games.jsonl"
+
+
+QUICKLY = ["--engine", "search:nodes=300", "--budget", "40", "--seed", "1"]
+
+
+def test_the_command(file, capsys):
+    assert run(["review", file, "--game", "2", *QUICKLY, "--html", "page.html"]) == 0
+    out = capsys.readouterr().out
+    assert str(reviewed(2)) in out
+    assert "azul-fast review games.jsonl --game 2 --engine search:nodes=300 --budget 40 --seed 1" in out
+    assert Path("page.html").read_text() == reviewed(2).to_html()
+    assert run(["review", file, *QUICKLY, "--json"]) == 0
+    given = json.loads(capsys.readouterr().out)
+    assert given["format"] == "azul-review/1"
+    assert {key: value for key, value in given.items() if key != "run"} == {
+        key: value for key, value in json.loads(json.dumps(reviewed(3).to_dict())).items() if key != "run"
+    }
+    assert all(len(line) <= 80 for line in str(reviewed(2)).splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["missing.jsonl"], 2, "missing.jsonl could not be read: No such file"),
+        (["games.jsonl", "--game", "3"], 2, "games.jsonl has 2 games, --game 3 was wanted"),
+        (["games.jsonl", "--game", "0"], 2, "--game must be 1 or more, not 0"),
+        (["games.jsonl", "--budget", "0"], 2, "budget must be 40 to 100000000, not 0"),
+        (["games.jsonl", "--engine", "stockfish"], 2, "policy must be random,"),
+        (["games.jsonl", "--engine", "search:nodes=0"], 2, "nodes"),
+        (["games.jsonl", "--html", "page.txt"], 2, "page.txt: the name must end in .html or .htm"),
+        (["games.jsonl", "--html", "none/page.html"], 2, "there is no folder none"),
+        (["games.jsonl", "--html", "old.html"], 2, "old.html exists (--force writes over it)"),
+        (["empty.jsonl"], 2, "empty.jsonl has no game"),
+        (["text.jsonl"], 2, "text.jsonl: line 1: record: not JSON"),
+        (["illegal.jsonl"], 1, "illegal.jsonl: line 1: record: round 1: move 1: CRF: the center has no red"),
+    ],
+)
+def test_bad_input_is_one_line(file, capsys, arguments, code, said):
+    Path("empty.jsonl").write_text("\n")
+    Path("text.jsonl").write_text("a game\n")
+    Path("old.html").write_text("old")
+    broken = json.loads(dumps(COLORED))
+    broken["rounds"][0]["moves"] = "CRF" + broken["rounds"][0]["moves"][3:]
+    Path("illegal.jsonl").write_text(dumps(broken))
+    assert run(["review", *arguments]) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = [line for line in captured.err.splitlines() if "compiling" not in line]
+    assert len(lines) == 1 and said in lines[0] and lines[0].startswith("azul-fast review: ")
+    assert Path("old.html").read_text() == "old"
+
+
+def test_a_game_without_moves_is_refused():
+    with pytest.raises(az.AzulError, match="no move was played"):
+        az.review(az.Game(seed=1))
+
+
+def test_many_threads_share_what_was_rolled(monkeypatch):
+    """A round's end that several moves lead to is rolled out once."""
+    rolled = []
+    roll = _Judge._roll
+
+    def counted(self, state, first, count):
+        rolled.append(state.tobytes())
+        return roll(self, state, first, count)
+
+    monkeypatch.setattr(_Judge, "_roll", counted)
+    az.review(dumps(COLORED), **QUICK, threads=4)
+    assert len(rolled) == len(set(rolled))
