@@ -194,15 +194,57 @@ def test_mcts_comes_to_the_exact_value():
         assert minimax(after, referee.turn, known) == best, text
 
 
+def test_a_kept_tree_loses_no_win():
+    """To the end of the last round, where moves begin with the playouts of those before, won stays won, and tied tied.
+
+    By how much is another matter: that takes more playouts than a test has time for, with a kept tree or without.
+    """
+    players = Players(["mcts:playouts=5000:policy=random"])
+    carried = 0
+    for text in late_positions(120)[:40]:
+        referee = Referee.from_text(text)
+        known = [{}, {}]  # the values of each seat
+        notes = [players.new_memory() for _ in range(2)]
+        while not referee.is_over:
+            seat = referee.turn
+            best, _ = minimax(referee, seat, known[seat])
+            move = players.choose(parse_position(referee.to_text()), 0, 1, 0, notes[seat])
+            carried += root_visits(notes[seat]) > 5000
+            referee.play(format_move(move))
+            assert minimax(referee, seat, known[seat])[0] == best, text
+    assert carried > 10
+
+
 # ---------------------------------------------------------------------------------------------- what it may not look at
+ROUND_1 = "azul1 c2 BBRK,YYWW,BYRK,RRRW,BKKW * {0};{0} b16.17.15.16.16 l0.0.0.0.0 t0 s0 r1 offer".format(
+    "0:...../...../...../...../.....:-,-,-,-,-:-"
+)
+
+
 @pytest.mark.parametrize("policy", ["search:nodes=2000", "mcts:playouts=100", "mcts:playouts=100:rounds=0"])
 def test_it_does_not_know_the_coming_deals(policy):
     """Games that look alike and are dealt other tiles later: the answers are the same, for each word of the policy."""
-    text = "azul1 c2 BBRK,YYWW,BYRK,RRRW,BKKW * {0};{0} b16.17.15.16.16 l0.0.0.0.0 t0 s0 r1 offer"
-    text = text.format("0:...../...../...../...../.....:-,-,-,-,-:-")
     for seed in range(5):
-        games = [az.Game.from_text(text, seed=deals) for deals in range(5)]
+        games = [az.Game.from_text(ROUND_1, seed=deals) for deals in range(5)]
         assert len({az.choose(game, policy, seed) for game in games}) == 1
+
+
+def test_a_kept_tree_does_not_know_the_coming_deals():
+    """The moves of a round, and all that is noted with them, are the same whatever is dealt after it."""
+    rounds = set()
+    for deals in range(4):
+        players = Players(["mcts:playouts=100"])
+        notes = [players.new_memory() for _ in range(2)]
+        game = az.Game.from_text(ROUND_1, seed=deals)
+        moves, carried = [], 0
+        while game.round == 1:
+            seat = game.turn
+            moves.append(players.choose(game.state, 0, 1, 0, notes[seat]))
+            game.play(format_move(moves[-1]))
+            carried += root_visits(notes[seat]) > 100
+        assert carried
+        rounds.add((*moves, *(memory.tobytes() for memory in notes)))
+    assert len(rounds) == 1
 
 
 POLICIES = ["search:nodes=50", "search:depth=2", "mcts:playouts=30", "mcts:playouts=10:policy=random:rounds=0"]
@@ -306,6 +348,53 @@ def test_the_tree_is_kept(count, wall):
                 rounds[seat] = game.round
             game.play(move)
     assert kept > moves * (0.7 if count == 2 else 0.2)
+
+
+@kernel
+def keep(state, memory):
+    return mcts._keep(words(state), words(memory))
+
+
+def edges_of(memory, node):
+    """Of a node of the tree; [edge, word]."""
+    at = mcts.TREE + node
+    return memory[at + mcts._NODE :][: memory[at] * mcts._EDGE].reshape(-1, mcts._EDGE)
+
+
+def subtree(memory, node):
+    """All that was counted below a node, without the places where it stands."""
+    return [
+        (*edge[: mcts._EDGE_CHILD], subtree(memory, edge[mcts._EDGE_CHILD]) if edge[mcts._EDGE_CHILD] else None)
+        for edge in edges_of(memory, node).tolist()
+    ]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_what_is_kept_is_what_was_counted(count):
+    """The part kept is the one that the moves played lead to (or that of other moves to the same, visited more)."""
+    players, followed = Players(["mcts:playouts=2000"]), 0
+    for seed in range(4):
+        game, memory = az.Game(az.Rules(players=count), seed=seed), players.new_memory()
+        while game.round == 1:
+            node = 1
+            first = format_move(players.choose(game.state, 0, seed, 0, memory))
+            for number in range(count):
+                move = az.choose(game, "greedy") if number else first
+                found = [edge for edge in edges_of(memory, node) if node and format_move(int(edge[0])) == move]
+                node = int(found[0][mcts._EDGE_CHILD]) if found else 0
+                game.play(move)
+            if game.round > 1 or not node:
+                continue
+            before, visits = subtree(memory, node), edges_of(memory, node)[:, mcts._EDGE_VISITS].sum()
+            after = memory.copy()
+            assert keep(game.state, after) == 1
+            assert {format_move(int(edge[0])) for edge in edges_of(after, 1)} <= set(game.legal_moves())
+            assert root_visits(after) >= visits
+            if root_visits(after) == visits:
+                followed += 1
+                assert subtree(after, 1) == before
+            check_tree(after)
+    assert followed >= 8
 
 
 def test_games_with_a_kept_tree():
