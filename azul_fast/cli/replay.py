@@ -103,6 +103,7 @@ class _Summary:
 
 
 def file_label(name: str) -> str:
+    """A file, or standard input, as messages name it."""
     return "standard input" if name == STDIN else name
 
 

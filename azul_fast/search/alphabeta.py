@@ -146,6 +146,7 @@ _GOLDEN = np.int64(0x9E3779B97F4A7C15 - 2**64)
 
 @inline
 def mix(x):
+    """Scramble a word."""
     x = (x ^ shift_right(x, 30)) * _MIX_1
     x = (x ^ shift_right(x, 27)) * _MIX_2
     return x ^ shift_right(x, 31)
