@@ -2,8 +2,9 @@
 
 The tree is the factory offer, of which everything is public; it is cut at the end of the round, where
 `azul_fast.search.evaluation` says what the boards are worth (or who won, if the game is over), or at the depth of the
-iteration, where boards are valued as if the round ended there. With more than two players the others are taken to play
-together against the seat that searches (paranoid).
+iteration: from there each seat takes what is best for its own board for a few plies more, as the best of what is on
+offer is soon gone, and boards are valued as if the round ended then. With more than two players the others are taken to
+play together against the seat that searches (paranoid).
 
 The parts are those of a chess program (https://www.chessprogramming.org): fail-soft alpha-beta with null windows (PVS),
 a transposition table, late move reductions, and moves ordered by the table's move, then killers, then the worth of the
@@ -117,6 +118,7 @@ TABLE_BITS = 18
 MEMORY = TABLE + (2 << TABLE_BITS)
 
 _LEAST_SLOTS = 1 << 10
+_AHEAD = 3  # plies that are played on from a cut leaf: for two players the best of 0 to 5 and all, for three as 2
 _UNTIMED = 1000  # nodes between two looks at the clock, about 0.1 ms
 _MARKS = 1 << 13  # marks that fit; then the memory is zeroed
 _BOARD_SEAT, _BOARD_MARK = 48, 50
@@ -341,6 +343,50 @@ def _is_spent(memory):
 
 
 @inner
+def _own_best(state, memory, weights):
+    """The move after which the mover's own board is worth most."""
+    turn = state[TURN]
+    player = seat_words(state, turn)
+    pairs = state[PAIRS]
+    best = np.int64(-(1 << 62))
+    chosen = np.int64(-1)
+    while pairs != 0:
+        bit = trailing_zeros(pairs)
+        pairs &= pairs - 1
+        color = bit // SOURCE_COUNT
+        source = bit - color * SOURCE_COUNT
+        tiles = (state[OFFER + source] >> 8 * color) & 31
+        marker = state[MARKER] & 1 if source == CENTER else 0
+        for line in range(DESTINATION_COUNT):
+            if not player[LINE_PAIRS + line] >> bit & 1:
+                continue
+            worth = worth_of(_worth(state, memory, weights, turn, key_after(player, line, color, tiles, marker)))
+            if worth > best:
+                best, chosen = worth, source * SOURCE_ACTIONS + color * DESTINATION_COUNT + line
+    return chosen
+
+
+@inner
+def value_ahead(state, memory, weights, ply):
+    """`table_value` a few plies on, where each seat in turn made the move that is best for its own board.
+
+    Those plies count as nodes: they take as long.
+    """
+    last, most = ply, min(ply + _AHEAD, MAX_PLIES)
+    while state[PAIRS] != 0 and last < most:
+        action = _own_best(state, memory, weights)
+        play(state, memory, last, action)
+        memory[FRAMES + last * FRAME + SAVED] = action
+        last += 1
+    value = table_value(state, memory, weights)
+    memory[VISITED] += last - ply
+    while last > ply:
+        last -= 1
+        take_back(state, memory, last, memory[FRAMES + last * FRAME + SAVED])
+    return value
+
+
+@inner
 def alpha_beta(state, memory, weights, ply, depth, alpha, beta):
     """Value for the side to move (the seat that searches, or the others), at most `depth` plies deep; fail-soft."""
     own_side = state[TURN] == memory[ROOT]
@@ -353,7 +399,7 @@ def alpha_beta(state, memory, weights, ply, depth, alpha, beta):
         return np.int64(0)
     if depth <= 0:
         memory[CUT] += 1
-        value = table_value(state, memory, weights)
+        value = value_ahead(state, memory, weights, ply)
         return value if own_side else -value
 
     hashed = _hash(state, memory)
