@@ -6,8 +6,8 @@ Importing this package costs nothing: each name below is loaded when it is first
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # typing takes longer to import than all else here
 if TYPE_CHECKING:
     from azul_fast.batch import simulate as simulate
     from azul_fast.errors import AzulError as AzulError

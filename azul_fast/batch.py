@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from azul_fast.errors import AzulError, shown
+from azul_fast.errors import AzulError, PolicyError, shown
 from azul_fast.policies import parse_policy
 from azul_fast.rules import COLORS, MAX_SEED, MAX_WALL_SCORE, Rules
 
@@ -400,7 +400,8 @@ class _Pool:
         self.tail_games = self.unit
         self.stopped = False
         self.stop = np.zeros(1, np.int64)  # 1: games of slow policies end where they are
-        # One entry a finished chunk: (first, games, tally, buffer); None is an interrupt, an exception a failure.
+        # One entry a finished chunk: (first, games, tally or a policy's error, buffer); None is an interrupt, an
+        # exception a failure of the program.
         self.done: SimpleQueue[Any] = SimpleQueue()
         # A chunk is taken only with a buffer for its results, and the buffer is free again when the chunk has been
         # added up: so workers cannot run far ahead, and the chunk that is next in order always has one.
@@ -441,9 +442,14 @@ class _Pool:
                 begun = time.perf_counter()
                 number = run.first_game + first
                 first_rotates = int(run.first_player == ROTATE)
-                played = self.players.play(
-                    self.start, run.rotations, first_rotates, run.seed, number, games, buffer, self.stop
-                )
+                try:
+                    played = self.players.play(
+                        self.start, run.rotations, first_rotates, run.seed, number, games, buffer, self.stop
+                    )
+                except PolicyError as error:  # told when its turn comes: of several, the first game's
+                    self.stopped = True
+                    self.done.put((first, 0, error, buffer))
+                    return
                 games = played // run.rotations * run.rotations
                 if games == 0:  # stopped in its first game
                     return
@@ -468,7 +474,7 @@ class _Pool:
         for worker in workers:
             worker.start()
         tally = Tally.empty(self.seating)
-        waiting: dict[int, tuple[int, Tally, np.ndarray]] = {}
+        waiting: dict[int, tuple[int, Tally | PolicyError, np.ndarray]] = {}
         first_done: tuple[float, int] | None = None  # when the kernels had been loaded, and games added up by then
         deadline = None
         try:
@@ -488,6 +494,8 @@ class _Pool:
                 while tally.games in waiting:
                     first = tally.games
                     games, counted, buffer = waiting.pop(first)
+                    if isinstance(counted, PolicyError):
+                        raise counted
                     if on_chunk is not None:
                         on_chunk(first, games, buffer)
                     self.free.put(buffer)

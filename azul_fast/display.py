@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
+from rich.protocol import is_renderable
 from rich.table import Table
 from rich.text import Text
 
@@ -18,7 +19,8 @@ from azul_fast.stats import BONUSES, Estimate, Figures, Statistics
 
 WIDTH = 80  # characters, where there is no terminal to ask
 SHOWN_QUANTILES = {0.01: "1%", 0.05: "5%", 0.25: "25%", 0.5: "median", 0.75: "75%", 0.95: "95%", 0.99: "99%"}
-COLUMNS = 4  # of figures that fit beside each other
+COLUMNS = 4  # seats and policies that one table is for
+LABEL_WIDTH, COLUMN_WIDTH = 25, 17  # of a table of figures
 HISTOGRAM_BINS = 20
 BAR_STEPS = (1, 2, 5, 10, 20, 50)  # scores in one bar
 SHADES = " ░▒▓█"  # of a wall cell, from empty to filled in every game
@@ -34,27 +36,50 @@ _ASCII = str.maketrans({"±": "~", "·": "-", "─": "-", "█": "#", "▌": " "
 def as_text(statistics_: Statistics, width: int | None = None, ascii_only: bool = False) -> str:
     """The drawing as plain text, without color; as wide as its tables where no `width` is given."""
     if width is None:
-        width = max(WIDTH, 27 + 17 * (statistics_.run.players + len(statistics_.run.labels)))
-    console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False, highlight=False)
-    console.print(statistics(statistics_))
+        width = _full_width(statistics_)
+    console = _console(width)
+    console.print(statistics(statistics_, width))
     assert isinstance(console.file, io.StringIO)
     text = "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
     return text.translate(_ASCII) if ascii_only else text
 
 
-def statistics(stats: Statistics) -> RenderableType:
-    """The drawing for Rich."""
+def html(result: object) -> str:
+    """A result as a notebook shows it: as a terminal would that is wide enough."""
+    if isinstance(result, Statistics):
+        width = _full_width(result)
+    else:
+        width = max(WIDTH, *map(len, str(result).splitlines()))
+    console = _console(width, record=True)
+    console.print(result if is_renderable(result) else Text(str(result)))
+    return console.export_html(inline_styles=True, code_format='<pre style="line-height:1.3">{code}</pre>')
+
+
+def _console(width: int, record: bool = False) -> Console:
+    """A console that writes to memory."""
+    return Console(
+        file=io.StringIO(), width=width, color_system=None, force_terminal=False, highlight=False, record=record
+    )
+
+
+def _full_width(stats: Statistics) -> int:
+    """How wide a drawing has all seats and policies beside each other."""
+    return max(WIDTH, LABEL_WIDTH + COLUMN_WIDTH * (stats.run.players + len(stats.run.labels)))
+
+
+def statistics(stats: Statistics, width: int = WIDTH) -> RenderableType:
+    """The drawing for Rich, `width` characters wide."""
     run = stats.run
     seats = {f"seat {seat}\n{stats.policy_of(seat) or 'rotating'}": f for seat, f in enumerate(stats.seats)}
     policies = {f"{label}\nall its seats": f for label, f in stats.policies.items()}
     parts: list[RenderableType] = [_headline(stats)]
     if run.rotations == 1 and len(run.labels) == run.players:
         note = Text("Each policy holds one seat: its figures are those of the seat.\n")
-        parts += [_figures("Seats and policies", seats), note]
+        parts += [*_figures("Seats and policies", seats, width), note]
     elif len(seats) + len(policies) <= COLUMNS:
-        parts.append(_figures("Seats and policies", {**seats, **policies}))
+        parts += _figures("Seats and policies", {**seats, **policies}, width)
     else:
-        parts += [_figures("Seats", seats), _figures("Policies", policies)]
+        parts += [*_figures("Seats", seats, width), *_figures("Policies", policies, width)]
     parts += [_games(stats), _starting(stats), _histogram(stats), _walls(stats)]
     return Group(*parts)
 
@@ -105,7 +130,18 @@ def _table(title: str, heads: Sequence[str]) -> Table:
     return table
 
 
-def _figures(title: str, columns: dict[str, Figures]) -> Table:
+def _figures(title: str, columns: dict[str, Figures], width: int) -> list[Table]:
+    """The figures in as many tables, one below the other, as it takes for no cell to be split."""
+    tables = -(-len(columns) // max(1, (width - LABEL_WIDTH) // COLUMN_WIDTH))
+    each = -(-len(columns) // tables)
+    names = list(columns)
+    return [
+        _figures_table(title if first == 0 else "", {name: columns[name] for name in names[first : first + each]})
+        for first in range(0, len(names), each)
+    ]
+
+
+def _figures_table(title: str, columns: dict[str, Figures]) -> Table:
     table = _table(title, list(columns))
 
     def row(label: str, cell: Callable[[Figures], str]) -> None:

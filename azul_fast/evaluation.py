@@ -41,7 +41,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from azul_fast.batch import MAX_GAMES, WAKE_SECONDS, seat_policies, sigint_to, thread_count, whole_number
-from azul_fast.errors import AzulError, GameOverError, IllegalMoveError, shown
+from azul_fast.errors import AzulError, GameOverError, IllegalMoveError, PolicyError, shown
 from azul_fast.notation import ACTION_COUNT, Move, format_position, objection, parse_move, parse_position
 from azul_fast.position import Position
 from azul_fast.rules import CENTER, MAX_SEED, MAX_WALL_SCORE
@@ -310,6 +310,11 @@ class Evaluation:
 
         yield ranking(self, options.max_width)
 
+    def _repr_html_(self) -> str:
+        from azul_fast.display import html
+
+        return html(self)
+
 
 def evaluate(
     position: Game | str,
@@ -517,6 +522,7 @@ class _Race:
         self.is_fixed = step_pairs is not None
         self.step_pairs = step_pairs or (SLOW_STEP_PAIRS if self.rollouts.players.is_open else STEP_PAIRS)
         self.stopped = False
+        self.errors: list[tuple[int, int, PolicyError]] = []  # [rollout, move, ...] of a policy's answers
 
     def interrupt(self) -> None:
         """Play no more; safe to call from a signal handler."""
@@ -644,7 +650,14 @@ class _Race:
 
     def _work(self, parts: Sequence[_Part]) -> bool:
         """In a thread of the pool: play some parts of a step; returns whether all were finished."""
-        return all(not self.stopped and self.rollouts.play(*part) for part in parts)
+        finished = True
+        for part in parts:
+            try:
+                finished = not self.stopped and self.rollouts.play(*part) and finished
+            except PolicyError as error:  # of several, the first rollout's is told, whatever the threads
+                finished = False
+                self.errors.append((error.game or 0, next(i for i, s in enumerate(self.states) if s is part[0]), error))
+        return finished
 
     def _wait(self, tasks: list[Future[bool]]) -> None:
         waiting = set(tasks)
@@ -654,6 +667,8 @@ class _Race:
             if failed:
                 self.rollouts.stop[0] = 1
                 failed[0].result()
+        if self.errors and not self.stopped:
+            raise min(self.errors, key=lambda found: found[:2])[2]
         if self.stopped or not all(task.result() for task in tasks):
             raise _Interrupted
 

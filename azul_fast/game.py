@@ -23,6 +23,7 @@ from azul_fast.engine.layout import (
     PHASE_NAMES,
     PHASE_OFFER,
     PHASE_OVER,
+    PLAYERS,
     ROUND,
     SCORE,
     STARTER,
@@ -299,6 +300,11 @@ class Game:
         self._history.append(_Event(self._state.copy(), _DEAL))
         _engine().give_deal(self._state, counts)
 
+    def deal_the_rest(self) -> None:
+        """From now on rounds are dealt by themselves, as with ``deals="auto"``."""
+        self._deals = "auto"
+        self._deal_if_due()
+
     def _deal_if_due(self) -> None:
         if self._deals == "auto" and self._state[PHASE] == PHASE_DEAL:
             self._history.append(_Event(self._state.copy(), _DEAL))
@@ -469,8 +475,9 @@ class Game:
 
 def round_scores(state: np.ndarray) -> list[int]:
     """Scores at the end of a round, before the bonuses of the last one."""
-    position = Position.from_state(state)
-    return [board.score - (board.bonus if position.phase == "over" else 0) for board in position.boards]
+    if state[PHASE] == PHASE_OVER:
+        return [board.score - board.bonus for board in Position.from_state(state).boards]
+    return [int(state[seat_word(seat) + SCORE]) for seat in range(state[PLAYERS])]
 
 
 def _move(move: str | int) -> Move:

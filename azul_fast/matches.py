@@ -202,6 +202,11 @@ class Match:
     def __str__(self) -> str:
         return "\n".join(_lines(self))
 
+    def _repr_html_(self) -> str:
+        from azul_fast.display import html
+
+        return html(self)
+
 
 def plan_match(
     *policies: str,

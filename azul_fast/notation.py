@@ -21,6 +21,7 @@ from azul_fast.position import (
     format_position,
     parse_position,
     read_tiles,
+    sources_of,
     write_tiles,
 )
 from azul_fast.rules import (
@@ -138,7 +139,7 @@ def parse_move(text: str) -> int:
 
 def format_move(action: int) -> str:
     """Text of an action index."""
-    return str(Move(action))
+    return _TEXTS[Move(action)]
 
 
 # ---------------------------------------------------------------------------------------------------------------- deals
@@ -186,7 +187,7 @@ def parse_deal(text: str | Sequence[str], rules: Rules) -> np.ndarray:
 
 def format_deal(state: np.ndarray) -> str:
     """The factories of a state as in a position: just after a deal, the deal."""
-    return ",".join(map(write_tiles, Position.from_state(state).factories))
+    return ",".join(map(write_tiles, sources_of(state)[1:]))
 
 
 def check_deal(state: np.ndarray, counts: np.ndarray) -> None:

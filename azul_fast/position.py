@@ -34,6 +34,7 @@ from azul_fast.engine.layout import (
     PAIRS,
     PHASE,
     PHASE_NAMES,
+    PLAYERS,
     REMOVED,
     ROOM,
     ROUND,
@@ -68,6 +69,7 @@ from azul_fast.rules import (
     TILES_PER_COLOR,
     WALL_SIZE,
     Rules,
+    factory_count,
     wall_color,
 )
 
@@ -368,8 +370,7 @@ class Position:
         """The position of a state of the engine."""
         rules = rules_of(state)
         words = state.tolist()
-        offer = state[OFFER:BAG].tobytes()
-        sources = [_letters(offer[8 * source : 8 * source + COLOR_COUNT]) for source in range(rules.factories + 1)]
+        sources = sources_of(state)
         cumulative = (0, *_bytes(words[BAG])[:COLOR_COUNT])
         position = cls(
             rules=rules,
@@ -546,6 +547,13 @@ def read_tiles(text: str, field: str, marker: bool = False) -> tuple[str, bool]:
         if letter not in COLORS:
             raise _bad(field, f"unknown letter {shown(letter)}; tiles are {COLORS}")
     return in_order(letters), has_marker
+
+
+def sources_of(state: np.ndarray) -> list[str]:
+    """The tiles of the center and of each factory, as they are written."""
+    offer = state[OFFER:BAG].tobytes()
+    factories = factory_count(int(state[PLAYERS]))
+    return [_letters(offer[8 * source : 8 * source + COLOR_COUNT]) for source in range(factories + 1)]
 
 
 def in_order(tiles: str) -> str:

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from azul_fast.errors import AzulError, InvalidRecordError, NoRecordError, shown
+from azul_fast.files import WholeFile
 from azul_fast.game import RECORD_FORMAT, Game, round_scores
 from azul_fast.position import Position
-from azul_fast.rules import DEFAULT_MAX_ROUNDS, Rules
+from azul_fast.rules import DEFAULT_MAX_ROUNDS, WALLS, Rules
 
 MAX_LINE = 16 * 1024 * 1024  # bytes; a game of 100 rounds has about 20,000
 _CHUNK = 1 << 18  # bytes read at once
@@ -89,6 +90,8 @@ def start_of(record: Any) -> Game:
     for key in ("players", "wall"):
         if key not in given:
             raise _bad(f"rules: {key}: missing")
+    if given["wall"] not in WALLS:  # a record has one word for each
+        raise _bad(f"wall must be {' or '.join(WALLS)}, not {shown(given['wall'])}")
     try:
         rules = Rules(
             players=given["players"],
@@ -260,14 +263,11 @@ def write(path: str | os.PathLike[str], records: Iterable[Mapping[str, Any]]) ->
 @contextmanager
 def writer(path: str | os.PathLike[str]) -> Iterator[Callable[[Mapping[str, Any]], None]]:
     """A function that writes one record a call; the file has its name only once it is complete."""
-    path = Path(path)
-    partial = path.with_name(path.name + ".part")
-    try:
-        with open(partial, "wb") as raw, _compressor(raw, path.suffix) as out:
+    whole = WholeFile(Path(path), force=True)
+    with whole.guard():
+        with _compressor(whole.file, whole.path.suffix) as out:
             yield lambda record: out.write(dumps(record).encode() + b"\n")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    whole.finish()
 
 
 def _compressor(raw: IO[bytes], suffix: str) -> Any:

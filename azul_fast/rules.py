@@ -39,6 +39,7 @@ DEFAULT_MAX_ROUNDS = 100
 MAX_SEED = 2**53 - 1  # so that every JSON reader keeps it
 
 WALLS = ("fixed", "free")  # the coloured and the gray side
+WALL_WORDS = {"fixed": "fixed", "free": "free", "coloured": "fixed", "colored": "fixed", "gray": "free", "grey": "free"}
 OVERFLOWS = ("lid", "removed")
 END_REASONS = ("row", "exhausted", "stalled")
 
@@ -67,7 +68,8 @@ class Rules:
     players : int
         2, 3 or 4.
     wall : {"fixed", "free"}
-        The coloured side (every cell has its color) or the gray side (the player chooses the column).
+        The coloured side (every cell has its color) or the gray side (the player chooses the column); also taken as
+        ``"coloured"``, ``"colored"``, ``"gray"`` and ``"grey"``.
     overflow : {"lid", "removed"}
         Where tiles go that find no free floor cell: into the lid (official), or out of the game.
     max_rounds : int
@@ -91,10 +93,12 @@ class Rules:
                 raise AzulError(f"{name} must be a whole number, not {value!r}")
             if not low <= value <= high:
                 raise AzulError(f"{name} must be {low} to {high:,}, not {value}")
-        for name, allowed in (("wall", WALLS), ("overflow", OVERFLOWS)):
+        for name, allowed in (("wall", WALL_WORDS), ("overflow", {word: word for word in OVERFLOWS})):
             value = getattr(self, name)
-            if value not in allowed:
-                raise AzulError(f"{name} must be {' or '.join(allowed)}, not {value!r}")
+            if not isinstance(value, str) or value not in allowed:
+                words = list(allowed)
+                raise AzulError(f"{name} must be {', '.join(words[:-1])} or {words[-1]}, not {value!r}")
+            object.__setattr__(self, name, allowed[value])
 
     @property
     def factories(self) -> int:

@@ -29,6 +29,7 @@ share of games in which a wall cell is filled
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -38,7 +39,7 @@ from azul_fast.rules import COLOR_BONUS, COLUMN_BONUS, END_REASONS, ROW_BONUS, W
 
 if TYPE_CHECKING:
     import numpy as np
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
 
     from azul_fast.batch import Run
     from azul_fast.tally import Tally
@@ -355,10 +356,15 @@ class Statistics:
 
         return as_text(self)
 
-    def __rich__(self) -> RenderableType:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         from azul_fast.display import statistics
 
-        return statistics(self)
+        yield statistics(self, options.max_width)
+
+    def _repr_html_(self) -> str:
+        from azul_fast.display import html
+
+        return html(self)
 
     # ------------------------------------------------------------------------------------------------- the formulas
     def _count(self, event: str) -> int:

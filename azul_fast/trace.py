@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from azul_fast.batch import ROTATE, Run
-from azul_fast.engine.step import deal_round
 from azul_fast.game import Game
-from azul_fast.notation import format_deal
 from azul_fast.players import Players
 
 
 def records(run: Run, first_game: int, games: int) -> Iterator[dict[str, Any]]:
     """Records of games `first_game` to `first_game` + `games` - 1 of `run`."""
+    players = Players(run.policies)
     for number in range(first_game, first_game + games):
-        record = trace(run, number).record(**labels(run, number))
+        record = trace(run, number, players).record(**labels(run, number))
         record["game"] = number  # with rotation the game itself only knows the number of its deal
         yield record
 
@@ -29,25 +28,22 @@ def labels(run: Run, number: int) -> dict[str, Any]:
     return about
 
 
-def trace(run: Run, number: int) -> Game:
-    """Game `number` of `run`, finished."""
+def trace(run: Run, number: int, players: Players | None = None) -> Game:
+    """Game `number` of `run`, finished; `players` are those of its policies, if they are there already."""
     deal_number = number // run.rotations
+    deals = "auto" if run.deal is None else "given"
     if run.position is not None:
-        game = Game.from_text(run.position, seed=run.seed, game=deal_number, deals="given")
+        game = Game.from_text(run.position, seed=run.seed, game=deal_number, deals=deals)
     else:
         first_player = number % run.players if run.first_player == ROTATE else int(run.first_player)
-        game = Game(run.rules, seed=run.seed, game=deal_number, deals="given", first_player=first_player)
-        if run.deal is not None:
-            game.deal(run.deal)
-    players = Players(run.policies)
+        game = Game(run.rules, seed=run.seed, game=deal_number, deals=deals, first_player=first_player)
+    if run.deal is not None:
+        game.deal(run.deal)
+        game.deal_the_rest()
+    players = players or Players(run.policies)
     notes = [players.new_memory() for _ in range(run.players)]
     while not game.is_over:
-        state = game.state
-        if game.phase == "deal":
-            deal_round(state)
-            game.deal(format_deal(state))
-        else:
-            seat = game.turn
-            place = (seat + number % run.rotations) % run.players
-            game.play(players.choose(state, place, run.seed, number, notes[seat]))
+        seat = game.turn
+        place = (seat + number % run.rotations) % run.players
+        game.play(players.choose(game.state, place, run.seed, number, notes[seat]))
     return game

@@ -169,6 +169,11 @@ class Tuning:
     def __str__(self) -> str:
         return "\n".join(_lines(self))
 
+    def _repr_html_(self) -> str:
+        from azul_fast.display import html
+
+        return html(self)
+
 
 def plan_tuning(
     policy: str = "plan",

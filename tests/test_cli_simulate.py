@@ -9,6 +9,7 @@ import pty
 import resource
 import select
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ import pytest
 import azul_fast
 from azul_fast import trace
 from azul_fast.batch import describe, simulate
+from azul_fast.policies import BUILT_IN
 
 ROOT = Path(azul_fast.__file__).parents[1]
 COMMAND = [sys.executable, "-m", "azul_fast"]
@@ -384,3 +386,55 @@ def test_results_come_without_a_place_for_messages(tmp_path):
     )
     assert done.returncode == 0
     assert "100 games" in done.stdout
+
+
+@pytest.mark.parametrize("words", ["--games-out games.csv", "--records games.jsonl --games 20000 --record-games 20000"])
+def test_a_signal_to_end_leaves_no_file(words, tmp_path):
+    """While games are played, and while records are written."""
+    asked = ["simulate", "--games", "1000000000", "--policies", "greedy", "--seed", "1", *words.split()]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "azul_fast", *asked],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(azul_fast.__file__).parents[1])},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    until = time.monotonic() + 60
+    while not os.listdir(tmp_path) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert os.listdir(tmp_path), "no file was begun"
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert b"Traceback" not in said
+    assert os.listdir(tmp_path) == []
+
+
+def test_control_c_while_modules_are_loaded_is_one_line():
+    """From the first line of the program on."""
+    program = """
+import os, signal, sys
+class Press:
+    wanted = sys.argv.pop(1)
+    def find_spec(self, name, path=None, target=None):
+        if name == self.wanted:
+            os.kill(os.getpid(), signal.SIGINT)
+from azul_fast.__main__ import main
+sys.meta_path.insert(0, Press())
+main()
+"""
+    for module in ("click", "azul_fast.cli.main", "azul_fast.errors", "azul_fast.cli.simulate", "numpy", "numba"):
+        done = subprocess.run(
+            [sys.executable, "-c", program, module, "simulate", "--games", "10"],
+            env=os.environ | {"PYTHONPATH": str(Path(azul_fast.__file__).parents[1])},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 130, (module, done.stderr)
+        assert done.stderr.count("\n") == 1 and done.stderr.rstrip().endswith("interrupted"), (module, done.stderr)
+
+
+def test_the_help_names_the_policies():
+    done = run("simulate", "--help")
+    for name in BUILT_IN:
+        assert name in done.stdout

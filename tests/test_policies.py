@@ -12,6 +12,7 @@ import pytest
 from numba import njit
 
 import azul_fast as az
+from azul_fast import evaluation
 from azul_fast.batch import describe, play
 from azul_fast.errors import AzulError, PolicyError
 from azul_fast.policies import view as views
@@ -131,6 +132,35 @@ def test_an_answer_that_is_not_legal_stops_the_run(answer, said):
     assert "\n" not in message and said in message
     assert f"policy {name}: game 0, ply 7, seat 0: answered" in message
     assert az.Game.from_text(message[message.index("azul1 ") :], seed=1).turn == 0
+
+
+@njit
+def seldom_right(view):
+    """A legal move, but once in 256 times."""
+    return np.int64(-1) if (view.word >> 8) & 255 == 7 else view.moves[0, ACTION]
+
+
+def test_the_first_game_with_a_wrong_answer_is_named_whatever_the_threads():
+    """Games are worked on in chunks by several threads, rollouts in parts: all find wrong answers."""
+    name = az.policy(seldom_right)
+
+    def said(play, **how):
+        with pytest.raises(PolicyError, match="which is not legal") as error:
+            play(**how)
+        return str(error.value)
+
+    run = describe(400, policies=name, seed=4)
+    games = {said(play, run=run, threads=threads, chunk_games=games) for threads in (1, 2, 3) for games in (1, 7, 400)}
+    assert len(games) == 1
+    text = az.Game(seed=3).to_text()
+    for cut in (False, True):
+        question = evaluation.describe(text, name, rollouts=2000, seed=1, depth_cut=cut)
+        rollouts = {
+            said(evaluation.answer, question=question, threads=threads, step_pairs=pairs)
+            for threads in (1, 2)
+            for pairs in (1, 3, 8)
+        }
+        assert len(rollouts) == 1
 
 
 @pytest.mark.parametrize("answer", [-7, 10**9])

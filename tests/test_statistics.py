@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import statistics as python_statistics
 from fractions import Fraction
+from html import unescape
 
 import numpy as np
 import pytest
 from twin import made_up, rows, samples
 
+import azul_fast as az
 from azul_fast.batch import describe, simulate
 from azul_fast.display import as_text, number
 from azul_fast.engine.layout import OUT_END, OUT_PLACED, OUT_ROWS, OUT_SCORE, OUT_SEAT_ROWS, OUT_SEATS, RESULT_ROWS
@@ -381,3 +384,31 @@ def test_points_of_the_start_count_as_placed():
 def test_a_policy_that_always_starts_is_named(options, words):
     text = str(statistics_of(made_up(120, 2), 120, ("random", "greedy"), **options))
     assert words in text if words else "Only" not in text
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_cell_is_split(players, width):
+    """Each figure stands whole on its line, with its standard error, however narrow the terminal."""
+    stats = statistics_of(made_up(400, players, seed=1), 400, ("random", "tidy", "greedy", "plan")[:players])
+    lines = as_text(stats, width).splitlines()
+    assert max(map(len, lines[5:])) <= max(width, 80)
+    for name in ("score", "standard dev.", "win share, %", "margin", "points placed", "complete rows"):
+        row = re.compile(rf" *{re.escape(name)}( +-?[\d.]+ ±[\d.]+)+")
+        assert sum(line.count("±") for line in lines if row.fullmatch(line)) >= players, name
+
+
+def test_results_draw_themselves_in_a_notebook():
+    results = [
+        simulate(40, policies="greedy", seed=1),
+        match("greedy", "random", games=8, seed=1),
+        az.tournament("greedy", "random", games=8, seed=1),
+        az.evaluate(az.Game(seed=1), rollouts=1000, seed=1),
+        az.tune("plan", generations=1, candidates=4, games=4, test_games=4, seed=1),
+    ]
+    for result in results:
+        html = result._repr_html_()
+        assert html.startswith("<pre") and html.endswith("</pre>")
+        text = unescape(re.sub("<[^>]*>", "", html))
+        first, *_, last = (line.strip() for line in str(result).splitlines() if line.strip())
+        assert first in text and last in text

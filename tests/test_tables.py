@@ -13,8 +13,9 @@ from twin import made_up, rows
 from azul_fast import tables
 from azul_fast.batch import describe, play
 from azul_fast.errors import AzulError, OutputError
+from azul_fast.files import check_output
 from azul_fast.rules import Rules
-from azul_fast.tables import COLUMNS, TableWriter, check_output, check_table
+from azul_fast.tables import COLUMNS, TableWriter, check_table
 
 SUFFIXES = (".parquet", ".csv", ".npz")
 POSITION = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from azul_fast.cli.main import DONE, INTERRUPTED, announce_compilation
-from azul_fast.cli.options import Choice, PositionText, WholeNumber
+from azul_fast.cli.options import POLICY_WORDS, Choice, PositionText, WholeNumber, seed_option, threads_option
 from azul_fast.cli.simulate import progress_bar
 from azul_fast.errors import AzulError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command("evaluate", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("position", type=PositionText())
 @click.option("--policy", metavar="POLICY", default="greedy", show_default=True,
-              help="Who plays the rollouts; A,B,... for one a seat.")  # fmt: skip
+              help=f"Who plays the rollouts; A,B,... for one a seat: {POLICY_WORDS}.")  # fmt: skip
 @click.option("--rollouts", type=WholeNumber(), show_default="1e5, 1e6 with --until-...",
               help="How many, all moves together.")  # fmt: skip
 @click.option("--by", type=Choice({"win": "win", "margin": "margin"}), default="win", show_default=True,
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 @click.option("--until-se", metavar="X", help="Stop at this standard error: 0.005 of a win share, 0.1 points.")
 @click.option("--until-separated", is_flag=True, help="Stop when the best move is known with 95% confidence.")
 @click.option("--depth-cut", is_flag=True, help="Play to the end of the round only, and judge the boards there.")
-@click.option("--seed", type=WholeNumber(), help="0 to 2^53 - 1; drawn and printed if not given.")
-@click.option("--threads", type=WholeNumber(), show_default="all processors", help="How many games are played at once.")
+@seed_option
+@threads_option
 @click.option("--top", type=WholeNumber(), default=20, show_default=True, help="Moves to show; --json has all.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(**options: Any) -> int:

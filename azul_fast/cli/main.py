@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from importlib import import_module
@@ -19,6 +20,7 @@ CHECK_FAILED = 1  # an illegal record, say
 USAGE = 2  # also input that is malformed
 NOT_WRITTEN = 3  # an output
 INTERRUPTED = 130
+ENDED = 128 + signal.SIGTERM  # by another program
 
 # [command] -> what it does. The module of that name in this folder has it as `command`, and is imported only when it
 # is called.
@@ -96,6 +98,7 @@ def main() -> NoReturn:
     if sys.stdout is None:
         os._exit(_complain(PROGRAM, "standard output is closed", NOT_WRITTEN))
     warnings.showwarning = _warn  # type: ignore[assignment]
+    signal.signal(signal.SIGTERM, _end)
     code = run(sys.argv[1:])
     try:
         sys.stderr.flush()
@@ -106,13 +109,25 @@ def main() -> NoReturn:
         os._exit(code)
 
 
+def _end(*_: object) -> NoReturn:
+    """At a signal to end: leave at once, and no half-written file behind."""
+    from azul_fast.files import discard_all
+
+    discard_all()
+    os._exit(ENDED)
+
+
 def announce_compilation() -> None:
     """Say once on standard error when kernels are not found in the cache."""
     from azul_fast import _jit
 
     def announce(_: str) -> None:
         _jit.on_compile = None
-        print(f"{PROGRAM}: compiling the game kernels, once (about 10 s) ...", file=sys.stderr, flush=True)
+        print(
+            f"{PROGRAM}: compiling what this run needs, and keeping it for others (about 10 s) ...",
+            file=sys.stderr,
+            flush=True,
+        )
 
     _jit.on_compile = announce
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from azul_fast.cli.main import CHECK_FAILED, DONE, INTERRUPTED, announce_compilation
-from azul_fast.cli.options import Choice, WholeNumber
-from azul_fast.cli.simulate import RECORD_SUFFIXES, RULE_OPTIONS, WALL_WORDS, progress_bar, write_records
+from azul_fast.cli.options import WholeNumber, record_options, seed_option, threads_option, variant_options
+from azul_fast.cli.simulate import RECORD_SUFFIXES, RULE_OPTIONS, progress_bar, write_records
 from azul_fast.errors import AzulError, shown
-from azul_fast.rules import DEFAULT_MAX_ROUNDS, OVERFLOWS, Rules
+from azul_fast.rules import Rules
 
 if TYPE_CHECKING:
     from azul_fast.matches import Match, MatchPlan
@@ -52,21 +52,15 @@ class Hypotheses(click.ParamType):  # type: ignore[type-arg]  # not generic in o
 @click.option("--games", type=WholeNumber(), show_default="1200, with --sprt at most 120000",
               help="How many, a multiple of the players.")  # fmt: skip
 @click.option("--players", type=WholeNumber(), default=2, show_default=True, help="2, 3 or 4: B has all other seats.")
-@click.option("--wall", type=Choice(WALL_WORDS), default="fixed", show_default=True, help="Also coloured, gray.")
-@click.option("--overflow", type=Choice({o: o for o in OVERFLOWS}), default="lid", show_default=True,
-              help="Where tiles go that find the floor line full.")  # fmt: skip
-@click.option("--max-rounds", type=WholeNumber(), default=DEFAULT_MAX_ROUNDS, show_default=True,
-              help="A game ends after so many rounds.")  # fmt: skip
-@click.option("--seed", type=WholeNumber(), help="0 to 2^53 - 1; drawn and printed if not given.")
-@click.option("--threads", type=WholeNumber(), show_default="all processors", help="How many games are played at once.")
+@variant_options
+@seed_option
+@threads_option
 @click.option("--sprt", type=Hypotheses(), help="End as soon as one of two Elo differences is accepted: 0,10.")
 @click.option("--alpha", type=Number(), default=0.05, show_default=True, help="Chance to accept elo1 if elo0 is true.")
 @click.option("--beta", type=Number(), default=0.05, show_default=True, help="Chance to accept elo0 if elo1 is true.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if elo0 is accepted.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@click.option("--records", metavar="FILE", help="Write records of the first games, JSON Lines: .jsonl[.gz|.zst].")
-@click.option("--record-games", type=WholeNumber(), default=1000, show_default=True, help="How many games to record.")
-@click.option("--force", is_flag=True, help="Write over files that exist.")
+@record_options
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> int:
     """Play policy A against policy B, each deal in every rotation of the seats.
@@ -100,7 +94,7 @@ def match(options: dict[str, Any], given: set[str]) -> int:
     record_games = batch.whole_number("record games", options["record_games"], 1, batch.MAX_GAMES)
     records = None
     if options["records"] is not None:
-        from azul_fast.tables import check_output
+        from azul_fast.files import check_output
 
         records = check_output(options["records"], RECORD_SUFFIXES, options["force"])
     announce_compilation()

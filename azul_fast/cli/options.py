@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from azul_fast.errors import AzulError, shown
+from azul_fast.policies import BUILT_IN
+from azul_fast.rules import DEFAULT_MAX_ROUNDS, OVERFLOWS, WALL_WORDS
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 MAX_DIGITS = 30  # of a whole number; no option takes one near so long
 MAX_POSITION_BYTES = 100_000
@@ -86,3 +92,29 @@ def _text(name: str, contents: bytes) -> str:
 
 def _name(param: click.Parameter | None) -> str:
     return param.opts[0] if param is not None else "value"
+
+
+# ------------------------------------------------------------------------------------------- what several commands take
+def options(*several: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one decorator, in this order in the help."""
+    return lambda command: functools.reduce(lambda decorated, option: option(decorated), reversed(several), command)
+
+
+variant_options = options(
+    click.option("--wall", type=Choice(WALL_WORDS), default="fixed", show_default=True, help="Also coloured, gray."),
+    click.option("--overflow", type=Choice({o: o for o in OVERFLOWS}), default="lid", show_default=True,
+                 help="Where tiles go that find the floor line full."),
+    click.option("--max-rounds", type=WholeNumber(), default=DEFAULT_MAX_ROUNDS, show_default=True,
+                 help="A game ends after so many rounds."),
+)  # fmt: skip
+seed_option = click.option("--seed", type=WholeNumber(), help="0 to 2^53 - 1; drawn and printed if not given.")
+threads_option = click.option(
+    "--threads", type=WholeNumber(), show_default="all processors", help="How many games are played at once."
+)
+record_options = options(
+    click.option("--records", metavar="FILE", help="Write records of the first games, JSON Lines: .jsonl[.gz|.zst]."),
+    click.option("--record-games", type=WholeNumber(), default=1000, show_default=True,
+                 help="How many games to record."),
+    click.option("--force", is_flag=True, help="Write over files that exist."),
+)  # fmt: skip
+POLICY_WORDS = f"{', '.join(BUILT_IN)} or FILE.py::NAME, parameters after colons: plan:floor=2"

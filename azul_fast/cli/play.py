@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -18,14 +17,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from azul_fast.cli.main import DONE, announce_compilation
-from azul_fast.cli.options import Choice, PositionText, WholeNumber
-from azul_fast.cli.simulate import RECORD_SUFFIXES, RULE_OPTIONS, WALL_WORDS
+from azul_fast.cli.options import Choice, PositionText, WholeNumber, seed_option, variant_options
+from azul_fast.cli.simulate import RECORD_SUFFIXES, RULE_OPTIONS
 from azul_fast.errors import AzulError, OutputError, shown
 from azul_fast.rules import (
     COLOR_BONUS,
     COLUMN_BONUS,
-    DEFAULT_MAX_ROUNDS,
-    OVERFLOWS,
     ROW_BONUS,
     Rules,
 )
@@ -62,13 +59,9 @@ DEAL_HELP = "For a deal type the tiles of each factory: BBRK YYWW BYRK RRRW BKKW
 @click.option("--seats", "--policies", metavar="A,B,...", show_default="human, then greedy",
               help="Who plays: human or a policy; one a seat, or one for all.")  # fmt: skip
 @click.option("--players", type=WholeNumber(), default=2, show_default=True, help="2, 3 or 4.")
-@click.option("--wall", type=Choice(WALL_WORDS), default="fixed", show_default=True, help="Also coloured, gray.")
-@click.option("--overflow", type=Choice({o: o for o in OVERFLOWS}), default="lid", show_default=True,
-              help="Where tiles go that find the floor line full.")  # fmt: skip
-@click.option("--max-rounds", type=WholeNumber(), default=DEFAULT_MAX_ROUNDS, show_default=True,
-              help="The game ends after so many rounds.")  # fmt: skip
+@variant_options
 @click.option("--first-player", type=WholeNumber(), default=0, show_default=True, help="The seat that starts.")
-@click.option("--seed", type=WholeNumber(), help="0 to 2^53 - 1; drawn and printed if not given.")
+@seed_option
 @click.option("--position", type=PositionText(), help="Start from a position, such as one from a real table.")
 @click.option("--deals", type=Choice({d: d for d in DEALS}), default="auto", show_default=True,
               help="given: you type the tiles of each round, as they lie on a real table.")  # fmt: skip
@@ -138,7 +131,7 @@ def _outputs(options: dict[str, Any]) -> tuple[Path | None, Path | None]:
     """The file for the record, and the one that keeps the game until it is over."""
     if options["record"] is None:
         return None, None
-    from azul_fast.tables import check_output
+    from azul_fast.files import check_output
 
     path = check_output(options["record"], RECORD_SUFFIXES, options["force"])
     if path.suffix == ".zst" and find_spec("zstandard") is None:
@@ -374,10 +367,7 @@ class _Table:
     def write_record(self, path: Path) -> None:
         from azul_fast import records
 
-        try:
-            records.write(path, [self.game.record(policies=list(self.seats))])
-        except OSError as error:
-            raise OutputError(f"{path} could not be written: {error.strerror or error}") from error
+        records.write(path, [self.game.record(policies=list(self.seats))])
         if self.unfinished is not None:
             self.unfinished.unlink(missing_ok=True)
 
@@ -385,13 +375,13 @@ class _Table:
         """Keep a game that is to be recorded, as it is now, so that nothing is lost whatever happens next."""
         if self.unfinished is None:
             return
+        from azul_fast.files import WholeFile
+
         data = self.game.to_dict() | {"seats": list(self.seats), "policy_seed": self.run.seed}
-        partial = self.unfinished.with_name(self.unfinished.name + ".part")
-        try:
-            partial.write_text(json.dumps(data) + "\n")
-            os.replace(partial, self.unfinished)
-        except OSError as error:
-            raise OutputError(f"{self.unfinished} could not be written: {error.strerror or error}") from error
+        whole = WholeFile(self.unfinished, force=True)
+        with whole.guard():
+            whole.file.write(json.dumps(data).encode() + b"\n")
+        whole.finish()
 
     def leave(self, reason: str) -> None:
         """Say how to go on, and keep the game if it is to be recorded."""

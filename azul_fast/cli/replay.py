@@ -45,9 +45,6 @@ def command(files: tuple[str, ...], keep_going: bool, to_positions: bool, show: 
     announce_compilation()
     if show is not None:
         return _show(files, show)
-    from azul_fast.checking import load
-
-    load()
     summary = _Summary()
     try:
         code = _check(files, keep_going, to_positions, summary)
@@ -66,7 +63,7 @@ class _Summary:
     """What was found so far."""
 
     def __init__(self) -> None:
-        self.started = time.perf_counter()
+        self.started = 0.0  # when the first game was read
         self.games = self.plies = 0
         self.ends: Counter[str] = Counter()
         self.offences: list[dict[str, Any]] = []
@@ -83,7 +80,8 @@ class _Summary:
     @property
     def speed(self) -> float:
         """Games a second."""
-        return (self.games + len(self.offences)) / (time.perf_counter() - self.started)
+        games = self.games + len(self.offences)
+        return games / (time.perf_counter() - self.started) if games else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -119,13 +117,16 @@ def record_lines(name: str) -> Iterator[tuple[int, bytes]]:
 
 def _check(files: tuple[str, ...], keep_going: bool, to_positions: bool, summary: _Summary) -> int:
     """Check all games, or all up to the first offence; returns the exit code."""
-    from azul_fast.checking import check
+    from azul_fast.checking import check, load
     from azul_fast.records import replay
 
     code = DONE
     for name in files:
         try:
             for number, line in record_lines(name):
+                if not summary.started:  # there is something to check: compile, if need be, and then take the time
+                    load()
+                    summary.started = time.perf_counter()
                 try:
                     summary.add(check(line))
                 except InvalidRecordError as error:

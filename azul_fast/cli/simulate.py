@@ -12,15 +12,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from azul_fast.cli.main import DONE, INTERRUPTED, announce_compilation
-from azul_fast.cli.options import Choice, FirstPlayer, PositionText, WholeNumber
-from azul_fast.errors import AzulError, OutputError
-from azul_fast.rules import DEFAULT_MAX_ROUNDS, OVERFLOWS, Rules
+from azul_fast.cli.options import (
+    POLICY_WORDS,
+    FirstPlayer,
+    PositionText,
+    WholeNumber,
+    record_options,
+    seed_option,
+    threads_option,
+    variant_options,
+)
+from azul_fast.errors import AzulError
+from azul_fast.rules import Rules
 
 if TYPE_CHECKING:
     from azul_fast.batch import Progress, Run
     from azul_fast.stats import Statistics
 
-WALL_WORDS = {"fixed": "fixed", "free": "free", "coloured": "fixed", "colored": "fixed", "gray": "free", "grey": "free"}
 RECORD_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 RULE_OPTIONS = ("players", "wall", "overflow", "max_rounds")  # the fields of Rules
 
@@ -28,26 +36,21 @@ RULE_OPTIONS = ("players", "wall", "overflow", "max_rounds")  # the fields of Ru
 @click.command("simulate", context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--games", type=WholeNumber(), default=100_000, show_default=True, help="How many: 1_000_000 or 1e6.")
 @click.option("--players", type=WholeNumber(), default=2, show_default=True, help="2, 3 or 4.")
-@click.option("--policies", metavar="A,B,...", default="random", show_default=True, help="One a seat, or one for all.")
-@click.option("--wall", type=Choice(WALL_WORDS), default="fixed", show_default=True, help="Also coloured, gray.")
-@click.option("--overflow", type=Choice({o: o for o in OVERFLOWS}), default="lid", show_default=True,
-              help="Where tiles go that find the floor line full.")  # fmt: skip
-@click.option("--max-rounds", type=WholeNumber(), default=DEFAULT_MAX_ROUNDS, show_default=True,
-              help="A game ends after so many rounds.")  # fmt: skip
+@click.option("--policies", metavar="A,B,...", default="random", show_default=True,
+              help=f"One a seat, or one for all: {POLICY_WORDS}.")  # fmt: skip
+@variant_options
 @click.option(
     "--first-player", type=FirstPlayer(), default=0, show_default=True, help="The seat that starts each game."
 )
-@click.option("--seed", type=WholeNumber(), help="0 to 2^53 - 1; drawn and printed if not given.")
+@seed_option
 @click.option("--first-game", type=WholeNumber(), default=0, show_default=True, help="Number of the first game.")
-@click.option("--threads", type=WholeNumber(), show_default="all processors", help="How many games are played at once.")
+@threads_option
 @click.option("--rotate", is_flag=True, help="Play each deal once for every rotation of the policies over the seats.")
 @click.option("--position", type=PositionText(), help="Start every game from a position.")
 @click.option("--deal", metavar="BBRK,YYWW,...", help="The first deal of every game.")
 @click.option("--json", "as_json", is_flag=True, help="Print the statistics as JSON.")
 @click.option("--games-out", metavar="FILE", help="Write the table of all games: .parquet, .csv or .npz.")
-@click.option("--records", metavar="FILE", help="Write records of the first games, JSON Lines: .jsonl[.gz|.zst].")
-@click.option("--record-games", type=WholeNumber(), default=1000, show_default=True, help="How many games to record.")
-@click.option("--force", is_flag=True, help="Write over files that exist.")
+@record_options
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> int:
     """Play many games and print what came of them, each figure with its standard error.
@@ -122,7 +125,8 @@ def _outputs(options: dict[str, Any]) -> tuple[Path | None, Path | None]:
     """The files to be written, if that can be expected to work."""
     table = records = None
     if options["games_out"] is not None or options["records"] is not None:
-        from azul_fast.tables import check_output, check_table
+        from azul_fast.files import check_output
+        from azul_fast.tables import check_table
 
         if options["games_out"] is not None:
             table = check_table(options["games_out"], options["force"])
@@ -135,10 +139,11 @@ def write_records(run: Run, path: Path, games: int) -> None:
     """Write records of the first `games` games of a run."""
     from azul_fast import records, trace
 
-    try:
-        records.write(path, trace.records(run, run.first_game, games))
-    except OSError as error:
-        raise OutputError(f"{path} could not be written: {error.strerror or error}") from error
+    with progress_bar(games) as progress, records.writer(path) as put:
+        for done, record in enumerate(trace.records(run, run.first_game, games), 1):
+            put(record)
+            if progress is not None:
+                progress(done, games)
 
 
 # ------------------------------------------------------------------------------------------------------ what is shown
@@ -197,7 +202,7 @@ def _print_results(stats: Statistics, as_json: bool, repeat: str) -> None:
         print(as_text(stats, ascii_only=not is_unicode))
     print(f"To repeat: {repeat}", flush=True)
     about = stats.about
-    speed = f", {about['games_per_s']:,} games/s" if about["games_per_s"] else ""
+    speed = f"; {about['games_per_s']:,} games/s once it had begun" if about["games_per_s"] else ""
     text = f"{about['seconds']:.1f} s on {about['threads']} threads, {about['cpu_s']:.1f} s of processor time{speed}"
     print(text, file=sys.stderr, flush=True)
 

@@ -9,9 +9,8 @@ import click
 
 from azul_fast.cli.main import DONE, INTERRUPTED, announce_compilation
 from azul_fast.cli.match import print_result, rule_words, rules_of
-from azul_fast.cli.options import Choice, WholeNumber
-from azul_fast.cli.simulate import WALL_WORDS, progress_bar
-from azul_fast.rules import DEFAULT_MAX_ROUNDS, OVERFLOWS
+from azul_fast.cli.options import WholeNumber, seed_option, threads_option, variant_options
+from azul_fast.cli.simulate import progress_bar
 
 
 @click.command("tournament", context_settings={"help_option_names": ["-h", "--help"]})
@@ -20,13 +19,9 @@ from azul_fast.rules import DEFAULT_MAX_ROUNDS, OVERFLOWS
               help="Of every two policies; with 3 and 4 seats of every set of so many.")  # fmt: skip
 @click.option("--gauntlet", is_flag=True, help="Only games that the first policy takes part in.")
 @click.option("--seats", "--players", "players", type=WholeNumber(), default=2, show_default=True, help="2, 3 or 4.")
-@click.option("--wall", type=Choice(WALL_WORDS), default="fixed", show_default=True, help="Also coloured, gray.")
-@click.option("--overflow", type=Choice({o: o for o in OVERFLOWS}), default="lid", show_default=True,
-              help="Where tiles go that find the floor line full.")  # fmt: skip
-@click.option("--max-rounds", type=WholeNumber(), default=DEFAULT_MAX_ROUNDS, show_default=True,
-              help="A game ends after so many rounds.")  # fmt: skip
-@click.option("--seed", type=WholeNumber(), help="0 to 2^53 - 1; drawn and printed if not given.")
-@click.option("--threads", type=WholeNumber(), show_default="all processors", help="How many games are played at once.")
+@variant_options
+@seed_option
+@threads_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(**options: Any) -> int:
     """Play policies against each other, each deal in every rotation of the seats, and rate them.

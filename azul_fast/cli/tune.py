@@ -10,9 +10,7 @@ import click
 
 from azul_fast.cli.main import DONE, INTERRUPTED, announce_compilation
 from azul_fast.cli.match import print_result, repeat_command, rule_words, rules_of
-from azul_fast.cli.options import Choice, WholeNumber
-from azul_fast.cli.simulate import WALL_WORDS
-from azul_fast.rules import DEFAULT_MAX_ROUNDS, OVERFLOWS
+from azul_fast.cli.options import WholeNumber, seed_option, threads_option, variant_options
 
 if TYPE_CHECKING:
     from azul_fast.tuning import Generation
@@ -34,13 +32,9 @@ if TYPE_CHECKING:
 @click.option("--test-games", type=WholeNumber(), show_default="4800", help="Of the match in the end, on other deals.")
 @click.option("--players", type=WholeNumber(), default=2, show_default=True,
               help="2, 3 or 4: the opponent has all other seats.")  # fmt: skip
-@click.option("--wall", type=Choice(WALL_WORDS), default="fixed", show_default=True, help="Also coloured, gray.")
-@click.option("--overflow", type=Choice({o: o for o in OVERFLOWS}), default="lid", show_default=True,
-              help="Where tiles go that find the floor line full.")  # fmt: skip
-@click.option("--max-rounds", type=WholeNumber(), default=DEFAULT_MAX_ROUNDS, show_default=True,
-              help="A game ends after so many rounds.")  # fmt: skip
-@click.option("--seed", type=WholeNumber(), help="0 to 2^53 - 1; drawn and printed if not given.")
-@click.option("--threads", type=WholeNumber(), show_default="all processors", help="How many games are played at once.")
+@variant_options
+@seed_option
+@threads_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(**options: Any) -> int:
     """Improve the weights of a policy by playing against others (the cross-entropy method).
