@@ -192,12 +192,12 @@ def plan_tuning(
     weights = dict(start.given) if own else PARAMETERS[start.name] | dict(start.given)
     if start.is_kernel or start.name in LEAST or not weights:
         raise AzulError(
-            f"tune: {shown(policy)} has no weights; it takes plan, plan:column=1, or a policy of your own with the "
+            f"{shown(policy)} has no weights to tune; it takes plan, plan:column=1, or a policy of your own with the "
             "numbers to start from, mybots.py::careful:floor=2"
         )
     names = (opponents,) if isinstance(opponents, str) else tuple(opponents)
     if not names or len(set(names)) < len(names):
-        raise AzulError(f"tune: at least one opponent, and each once, not {shown(list(names))}")
+        raise AzulError(f"opponents: at least one, and each once, not {shown(list(names))}")
     if seed is None:
         seed = secrets.randbelow(MAX_SEED + 1)
     seed = whole_number("seed", seed, 0, MAX_SEED)

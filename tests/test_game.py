@@ -13,6 +13,7 @@ import pytest
 from playouts import VARIANTS
 from referee import Referee, RefereeError
 
+import azul_fast as az
 from azul_fast.engine.layout import (
     CHOICES,
     DEAL_KEY,
@@ -439,3 +440,18 @@ def test_repr_can_be_evaluated():
 def test_only_a_game_needs_the_compiler():
     code = "import sys; import azul_fast.game, azul_fast.records; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("word", "wall"),
+    [("coloured", "fixed"), ("colored", "fixed"), ("gray", "free"), ("grey", "free")],
+)
+def test_the_wall_has_the_names_that_people_use(word, wall):
+    assert az.Rules(wall=word) == az.Rules(wall=wall)
+    assert az.Rules(wall=word).to_dict()["wall"] == wall
+
+
+@pytest.mark.parametrize("word", ["blue", "", None, ["gray"]])
+def test_no_other_wall(word):
+    with pytest.raises(az.AzulError, match="wall must be fixed, free, coloured, colored, gray or grey, not"):
+        az.Rules(wall=word)

@@ -4,6 +4,7 @@ import copy
 import gzip
 import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import playouts
 import pytest
 import referee
 
+import azul_fast as az
 from azul_fast.checking import check
 from azul_fast.cli.main import run
 from azul_fast.drawing import plain
@@ -288,3 +290,16 @@ def test_an_interrupt_leaves_a_whole_summary():
     assert process.returncode == 130
     *_, last = err.decode().splitlines()
     assert re.match(r"azul-fast replay: interrupted after [23] good games; ", last)
+
+
+def test_a_file_that_cannot_be_read_is_told_before_anything_is_compiled(tmp_path):
+    """With no kernel in the cache: one line about the file."""
+    done = subprocess.run(
+        [sys.executable, "-m", "azul_fast", "replay", "missing.jsonl"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(az.__file__).parents[1]), "AZUL_FAST_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "azul-fast replay: missing.jsonl could not be read: No such file or directory\n"

@@ -83,12 +83,12 @@ def test_the_mean_of_the_generation_before_is_played_against():
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"policy": "greedy"}, "'greedy' has no weights"),
+        ({"policy": "greedy"}, "'greedy' has no weights to tune"),
         ({"policy": "search"}, "'search' has no weights"),
         ({"policy": "plan:colum=1"}, "policy plan has the parameters row, "),
         ({"policy": "plan:column=x"}, "name=number, not 'column=x'"),
         ({"opponents": "gredy"}, "not 'gredy'"),
-        ({"opponents": ()}, "at least one opponent"),
+        ({"opponents": ()}, "at least one, and each once"),
         ({"opponents": ("greedy", "greedy")}, "each once"),
         ({"policy": "plan:nonsense=1"}, "policy plan has the parameters row, .*not 'nonsense'"),
         ({"generations": 0}, "generations must be 1 to 10000, not 0"),
