@@ -49,7 +49,7 @@ def command(record: str, page: str | None, **options: Any) -> int:
     threads = batch.thread_count(options["threads"])
     path = None
     if page is not None:
-        from azul_fast.tables import check_output
+        from azul_fast.files import check_output
 
         path = check_output(page, SUFFIXES, options["force"])
     number, line = _wanted(record, options["game"])
@@ -70,7 +70,7 @@ def command(record: str, page: str | None, **options: Any) -> int:
 
 
 def _write(path: Path, text: str, force: bool) -> None:
-    from azul_fast.tables import WholeFile
+    from azul_fast.files import WholeFile
 
     whole = WholeFile(path, force)
     with whole.guard():
