@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -17,6 +18,7 @@ from azul_fast.rules import COLORS
 ROOT = Path(__file__).resolve().parent.parent
 STUDIES = ROOT / "scripts" / "studies"
 NAMES = sorted(path.stem for path in STUDIES.glob("*.py") if path.stem != "study")
+README = (ROOT / "README.md").read_text()
 SMALL = 0.0001  # of a sample
 
 sys.path.insert(0, str(STUDIES))  # as it is for a script that is run there
@@ -94,6 +96,15 @@ def test_help_and_wrong_options_do_not_load_the_kernels(arguments):
     code += f"sys.path.insert(0, {str(STUDIES)!r}); runpy.run_path(sys.argv[0], run_name='__main__')"
     done = run("-c", code, STUDIES / "denied.py", *arguments, check=False)
     assert done.stdout.endswith("False\n")
+
+
+def test_the_readme_shows_every_study():
+    for name in NAMES:
+        assert f"To repeat: scripts/study {name} --seed" in README, name
+        question = re.search(r'Report\(options, "(.*?)"\)', (STUDIES / f"{name}.py").read_text())[1]
+        assert question in README, name
+    for command in re.findall(r"scripts/study (\w+)", README):
+        assert command in NAMES
 
 
 def test_a_table_shows_each_cell_below_its_head():

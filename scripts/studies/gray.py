@@ -15,8 +15,8 @@ import azul_fast as az
 from azul_fast.stats import BONUSES, Estimate
 
 # [players] -> (policy, games): the strongest for that number that plays both walls
-POLICIES = {2: ("search:nodes=200", 16_000), 3: ("plan", 24_000), 4: ("plan", 18_000)}
-PAIRS = [("equal", "search:nodes=100", "plan", 12_000), ("better", "search:nodes=200", "plan", 8_000)]
+POLICIES = {2: ("search:nodes=200", 16_000), 3: ("plan", 18_000), 4: ("plan", 12_000)}
+PAIRS = [("equal", "search:nodes=150", "plan", 12_000), ("better", "search:nodes=400", "plan", 8_000)]
 FIGURES = {  # [row] -> column of the per-game table; the mean over all seats
     "score": "score",
     "rounds": "rounds",
@@ -48,10 +48,11 @@ def study(options: Options) -> Report:
         bonuses = [sum(points * w[kind].mean(axis=1) for kind, points in BONUSES.items()) for w in of]
         bonus = row(table, "points of bonuses", bonuses)
         start = row(table, "starting, % points of wins", [w["win_share"][:, 0] - 1 / players for w in of], 100)
+        known = "" if is_clear(start) else ", which is not clear of 0"
         report.answers.append(
-            f"With {players} players ({policy}) a gray score is {interval(less['score'])} points higher, "
-            f"{interval(bonus)} of them by bonuses. Starting is worth {interval(start)} percentage points more"
-            + ("." if is_clear(start) else ", which is not clear of 0.")
+            f"With {players} players ({policy}) a gray score is {interval(less['score'])} points higher, and points of "
+            f"bonuses change by {interval(bonus)}; the worth of starting changes by {interval(start)} percentage points"
+            f"{known}."
         )
     table = report.table(
         "Luck, 2 players: shares of the variance of the margin",

@@ -32,9 +32,9 @@ from azul_fast.stats import Estimate
 PAIRS = [
     ("the same", "search:nodes=200", "search:nodes=200", 8_000),
     ("equal, alike", "search:nodes=200", "search:nodes=220", 16_000),
-    ("equal, unlike", "search:nodes=100", "plan", 30_000),
+    ("equal, unlike", "search:nodes=150", "plan", 24_000),
     ("equal, weak", "greedy", "greedy", 100_000),
-    ("better", "search:nodes=200", "plan", 16_000),
+    ("better", "search:nodes=400", "plan", 12_000),
     ("much better", "search:nodes=2000", "plan", 3_000),
     ("much better, weak", "plan", "greedy", 30_000),
 ]
@@ -155,7 +155,7 @@ def study(options: Options) -> Report:
             f"{interval(found[relation]['skill'])}% where the stronger wins {won[relation].mean:.0f}% of the games"
             for relation in ("better", "much better")
         )
-        + "; all else is luck, of the deal or of choices whose worth nobody can know yet."
+        + "; all else is the deal, and choices that happen to turn out well or badly."
     )
     report.notes.append(
         "In brackets: 95% intervals. `same margin` counts deals on which both games ended alike: most of those are the "

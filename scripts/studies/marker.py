@@ -22,7 +22,7 @@ from azul_fast.position import Position
 from azul_fast.rules import FLOOR_CELLS
 from azul_fast.stats import Estimate
 
-POLICIES = [("plan", 1500, 12), ("search:nodes=200", 800, 8)]  # (policy, games, games played on a variant)
+POLICIES = [("plan", 1200, 12), ("search:nodes=200", 800, 8)]  # (policy, games, games played on a variant)
 LAST_ROUND = 5  # and later ones
 TURNS = range(2, 7)  # of a round of two at which the marker can be taken: before, the center is empty; 5 factories
 
@@ -87,17 +87,19 @@ def study(options: Options) -> Report:
             by_turn.add(policy, str(turn), *row(games, differences, (asked == "hold") & (turns == turn)))
         later = row(games, differences, (asked == "start") & (rounds > 1))
         held = row(games, differences, asked == "hold")
+        last = row(games, differences, (asked == "hold") & (rounds >= LAST_ROUND))
         by_round.add(policy, "2 on", *later)
         held_by_round.add(policy, "any", *held)
         report.answers.append(
             f"Between two players of {policy} starting a round from the second on, rather than the other, is worth "
             f"{interval(later[3])} points and {interval(later[2])} percentage points of win share. Holding the marker, "
-            f"its floor cell paid, is {verdict(held[3])}: {interval(held[3])} points."
+            f"its floor cell paid, is {verdict(held[3])}: {interval(held[3])} points. In round 5, where it brings "
+            f"nothing more, it is {interval(last[3])}: half of that is what the cell costs on one floor."
         )
     report.notes.append(
         "In brackets: 95% intervals. Both differences are between having it and the other having it, half of which is "
-        "what it is worth against an even chance. Round 5 is nearly always the last, where the marker only costs floor "
-        "points, on whichever side it lies. The turns are those at which these players took it."
+        "what it is worth against an even chance. Round 5 is nearly always the last. The turns are those at which "
+        "these players took it."
     )
     return report
 
