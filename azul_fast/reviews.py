@@ -14,7 +14,11 @@ win shares, margins and what a move gave away (the paired difference to the best
 in the mean, and may come out a little below 0.
 
 **Deals.** What the win share is at a round's end, before anyone knows the next deal, and what it is after that deal is
-luck; what changes with a move is play.
+luck; what changes with a move is play. Both are rollouts by the same players, with no search between: so a deal brings
+nothing in the mean, and luck is not mistaken for what a search sees.
+
+**Sums** over a game (luck, what all moves gave away) are of rollouts that share their random numbers, so their standard
+errors are those of the sum in each rollout, not of parts that are taken as independent.
 
 **Accuracy** of a player is the mean over all moves with a choice of 103.1668 exp(-0.04354 x) - 3.1669, with x the loss
 in percent of win share: the curve of lichess (https://lichess.org/page/accuracy), 100 for moves that lose nothing.
@@ -105,6 +109,8 @@ def plan_review(
 ) -> ReviewPlan:
     """Check what `review` is asked for; the parameters are the same."""
     spec = parse_policy(engine)
+    if dict(spec.given).get("time", 0) > 0:
+        raise AzulError(f"engine {spec.text}: a time limit cannot be repeated; a review needs nodes or playouts")
     budget = whole_number("budget", BUDGET if budget is None else budget, MIN_BUDGET, MAX_BUDGET)
     seed = secrets.randbelow(MAX_SEED + 1) if seed is None else whole_number("seed", seed, 0, MAX_SEED)
     game = record if isinstance(record, Game) else replay(record)
@@ -165,6 +171,7 @@ class ReviewedMove:
     points_lost: Estimate
     exact: bool
     candidates: tuple[Candidate, ...]
+    _losses: tuple[np.ndarray, np.ndarray] = field(repr=False, compare=False)  # `loss`, `points_lost` in each rollout
 
     @property
     def accuracy(self) -> float | None:
@@ -206,17 +213,18 @@ class ReviewedDeal:
     round : int
     deal : str
     before, after : tuple of Estimate
-        [seat] win shares when the round before had ended, and with this deal on the table and the best move to come.
+        [seat] win shares when the round before had ended, and with this deal on the table: rollouts from there.
     """
 
     round: int
     deal: str
     before: tuple[Estimate, ...]
     after: tuple[Estimate, ...]
+    _gains: np.ndarray = field(repr=False, compare=False)  # [player, rollout]
 
     def gain(self, seat: int) -> Estimate:
         """Win share that it brought to a seat."""
-        return difference(self.after[seat], self.before[seat])
+        return _estimate(self._gains[seat])
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -224,6 +232,7 @@ class ReviewedDeal:
             "deal": self.deal,
             "before": [share.to_dict() for share in self.before],
             "after": [share.to_dict() for share in self.after],
+            "gain": [self.gain(seat).to_dict() for seat in range(len(self.after))],
         }
 
 
@@ -315,16 +324,16 @@ class Review:
     def _player(self, seat: int) -> Player:
         own = [move for move in self.moves if move.seat == seat and move.choices > 1]
         accuracies = [accuracy_of(move.loss.mean) for move in own]
-        given_away = total(move.loss for move in own)
+        given_away = _total(move._losses[0] for move in own)
         share = 1 / len(own) if own else 0.0
         return Player(
             seat=seat,
             moves=len(own),
             accuracy=min(100.0, max(0.0, sum(accuracies) / len(own))) if own else None,
             loss=given_away.scaled(share),
-            points_lost=total(move.points_lost for move in own).scaled(share),
+            points_lost=_total(move._losses[1] for move in own).scaled(share),
             given_away=given_away,
-            luck=total(deal.gain(seat) for deal in self.deals),
+            luck=_total(deal._gains[seat] for deal in self.deals),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -366,17 +375,6 @@ class Review:
         from azul_fast.review_drawing import drawing
 
         yield drawing(self)
-
-
-def difference(one: Estimate, other: Estimate) -> Estimate:
-    """Of two estimates from different rollouts."""
-    return Estimate(one.mean - other.mean, math.hypot(one.se or 0.0, other.se or 0.0))
-
-
-def total(estimates: Iterator[Estimate]) -> Estimate:
-    """The sum of estimates whose errors are taken as independent."""
-    parts = list(estimates)
-    return Estimate(sum(each.mean for each in parts), math.hypot(*(each.se or 0.0 for each in parts)))
 
 
 def review(
@@ -430,13 +428,13 @@ def run_review(plan: ReviewPlan, *, threads: int | None = None, progress: Progre
     wall_clock, cpu_clock = time.perf_counter(), time.process_time()
     judge = _Judge(plan)
     moves: dict[int, ReviewedMove] = {}
-    starts: dict[int, tuple[Estimate, ...]] = {}  # [event] win shares before a deal
+    deals: dict[int, ReviewedDeal] = {}
     pool = ThreadPoolExecutor(threads, "azul")
     try:
         with sigint_to(judge.interrupt):
             tasks: dict[Future[Any], int] = {}
             for number, event in reversed(list(enumerate(plan.game._history))):
-                work = judge.waiting if event.action < 0 else judge.move
+                work = judge.deal if event.action < 0 else judge.move
                 tasks[pool.submit(work, number)] = number
             waiting = set(tasks)
             while waiting and not judge.stopped:
@@ -446,7 +444,7 @@ def run_review(plan: ReviewPlan, *, threads: int | None = None, progress: Progre
                     if isinstance(found, ReviewedMove):
                         moves[number] = found
                     elif found is not None:
-                        starts[number] = found
+                        deals[number] = found
                 if progress is not None:
                     progress(len(tasks) - len(waiting), len(tasks))
     finally:
@@ -455,24 +453,25 @@ def run_review(plan: ReviewPlan, *, threads: int | None = None, progress: Progre
         pool.shutdown(wait=not interrupted, cancel_futures=True)
     if interrupted:  # what is whole from some event on
         first = len(plan.game._history)
-        while first and (first - 1 in moves or first - 1 in starts):
+        while first and (first - 1 in moves or first - 1 in deals):
             first -= 1
         moves = {number: move for number, move in moves.items() if number >= first}
-        starts = {number: start for number, start in starts.items() if number >= first}
+        deals = {number: deal for number, deal in deals.items() if number >= first}
         if not moves:
             raise KeyboardInterrupt
-    deals = [
-        ReviewedDeal(moves[number + 1].round, plan.game.history[number], before, moves[number + 1].before)
-        for number, before in sorted(starts.items())
-        if number + 1 in moves
-    ]
     about = {
         "seconds": round(time.perf_counter() - wall_clock, 3),
         "cpu_s": round(time.process_time() - cpu_clock, 3),
         "threads": threads,
         "versions": versions(),
     }
-    return Review(plan, tuple(moves[number] for number in sorted(moves)), tuple(deals), interrupted, about)
+    return Review(
+        plan,
+        tuple(moves[number] for number in sorted(moves)),
+        tuple(deals[number] for number in sorted(deals)),
+        interrupted,
+        about,
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------- the judge
@@ -502,13 +501,19 @@ class _Outcome:
         return _estimate(self._measured(self.margins[seat]))
 
     def _measured(self, values: np.ndarray) -> np.ndarray:
-        return values if self.is_exact else values[1::2]
+        return values if self.is_exact else values[..., 1::2]
 
-    def less(self, other: _Outcome, seat: int) -> tuple[Estimate, Estimate]:
-        """Win share and margin of a seat, less those of another outcome: paired where both have rollouts."""
-        wins = self._measured(self.wins[seat]) - other._measured(other.wins[seat])
-        margins = self._measured(self.margins[seat]) - other._measured(other.margins[seat])
-        return _estimate(wins), _estimate(margins)
+    def less(self, other: _Outcome) -> tuple[np.ndarray, np.ndarray]:
+        """Win shares and margins [player, rollout], less those of another outcome: paired where both have rollouts."""
+        wins = self._measured(self.wins) - other._measured(other.wins)
+        return wins, self._measured(self.margins) - other._measured(other.margins)
+
+
+def _total(parts: Iterator[np.ndarray]) -> Estimate:
+    """The sum of values of the same rollouts, [rollouts] or [1] where they are exact."""
+    import numpy as np
+
+    return _estimate(sum(parts, np.zeros(1)))
 
 
 def _estimate(values: np.ndarray) -> Estimate:
@@ -544,12 +549,16 @@ class _Judge:
         self.stop[0] = 1
 
     # ------------------------------------------------------------------------------------------------------ events
-    def waiting(self, number: int) -> tuple[Estimate, ...] | None:
-        """Win shares before a deal."""
+    def deal(self, number: int) -> ReviewedDeal | None:
+        """A deal of the history."""
         try:
-            return self._outcome(self.history[number].before).shares()
+            before = self._outcome(self.history[number].before)
+            dealt = self.plan.game._state_after(number)
+            after = self._outcome(dealt)
         except _Stopped:
             return None
+        text, gains = self.plan.game._text_of(number), after.less(before)[0]
+        return ReviewedDeal(Position.from_state(dealt).round, text, before.shares(), after.shares(), gains)
 
     def move(self, number: int) -> ReviewedMove | None:
         """A move of the history."""
@@ -575,7 +584,7 @@ class _Judge:
             range(len(wanted)), key=lambda i: (*(-x for x in outcomes[i].chosen(seat)), wanted[i] != played, i)
         )
         best, own = order[0], wanted.index(played)
-        loss, points = outcomes[best].less(outcomes[own], seat)
+        wins, margins = outcomes[best].less(outcomes[own])
         return ReviewedMove(
             ply=int(state[PLIES] + state[ROUND_PLIES]) + 1,
             round=table.round,
@@ -586,12 +595,13 @@ class _Judge:
             choices=len(kinds),
             before=outcomes[best].shares(),
             after=outcomes[own].shares(),
-            loss=loss,
-            points_lost=points,
+            loss=_estimate(wins[seat]),
+            points_lost=_estimate(margins[seat]),
             exact=outcomes[best].is_exact and outcomes[own].is_exact,
             candidates=tuple(
                 Candidate(format_move(wanted[i]), outcomes[i].shares()[seat], outcomes[i].margin(seat)) for i in order
             ),
+            _losses=(wins[seat], margins[seat]),
         )
 
     # -------------------------------------------------------------------------------------------------- candidates

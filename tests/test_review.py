@@ -14,6 +14,7 @@ from test_search import late_positions, minimax
 
 import azul_fast as az
 from azul_fast.cli.main import run
+from azul_fast.evaluation import FIRST_ROLLOUT
 from azul_fast.notation import parse_move, parse_position
 from azul_fast.records import dumps
 from azul_fast.reviews import BLUNDER, _Judge, _judged, accuracy_of, plan_review
@@ -167,6 +168,44 @@ def test_an_interrupt_leaves_whole_moves_at_the_end(monkeypatch):
     assert "interrupted" in str(found)
 
 
+def test_a_planted_blunder_is_a_turning_point():
+    """In a game of two good players, one of them drops the most tiles there are, in the round before the last."""
+    game = az.Game(seed=7)
+    while game.round < 4 or len(game.legal_moves()) > 40:
+        game.play(az.choose(game, "plan"))
+    center = game.position.center
+    dropped = max((move for move in game.legal_moves() if move[0] == "C" and move[2] == "F"),
+                  key=lambda move: center.count(move[1]))  # fmt: skip
+    planted = sum("," not in event for event in game.history) + 1
+    game.play(dropped)
+    while not game.is_over:
+        game.play(az.choose(game, "plan"))
+    found = az.review(game, engine="search:nodes=300", budget=400, seed=1)
+    move = found.moves[planted - 1]
+    assert move.move == dropped and move.best != dropped
+    assert move in found.turning_points
+
+
+def test_standard_errors_of_sums_are_the_spread_over_seeds():
+    """Rollouts of all positions share their random numbers: errors that are added as independent are not these."""
+    found = [az.review(dumps(COLORED), engine="greedy", budget=100, seed=seed).players for seed in range(40)]
+    for seat in (0, 1):
+        luck = [players[seat].luck for players in found]
+        spread = np.std([each.mean for each in luck], ddof=1)
+        assert 0.7 < spread / np.mean([each.se for each in luck]) < 1.4
+
+
+def test_deals_are_judged_without_search():
+    """The win share after a deal is that of rollouts from it: what a search sees is no luck."""
+    game = reviewed(2).plan.game
+    judge = _Judge(plan_review(game, **QUICK))
+    for deal in reviewed(2).deals:
+        number = game.history.index(deal.deal)
+        assert deal.after == judge._roll(game._state_after(number), FIRST_ROLLOUT, judge.plan.rollouts).shares()
+        assert sum(deal.gain(seat).mean for seat in (0, 1)) == pytest.approx(0)
+        assert deal.gain(0).mean == pytest.approx(deal.after[0].mean - deal.before[0].mean)
+
+
 # --------------------------------------------------------------------------------------------------------- how it looks
 class _Page(HTMLParser):
     def __init__(self):
@@ -236,6 +275,7 @@ def test_the_command(file, capsys):
         (["games.jsonl", "--budget", "0"], 2, "budget must be 40 to 100000000, not 0"),
         (["games.jsonl", "--engine", "stockfish"], 2, "policy must be random,"),
         (["games.jsonl", "--engine", "search:nodes=0"], 2, "nodes"),
+        (["games.jsonl", "--engine", "search:time=1"], 2, "a time limit cannot be repeated"),
         (["games.jsonl", "--html", "page.txt"], 2, "page.txt: the name must end in .html or .htm"),
         (["games.jsonl", "--html", "none/page.html"], 2, "there is no folder none"),
         (["games.jsonl", "--html", "old.html"], 2, "old.html exists (--force writes over it)"),
