@@ -1,17 +1,17 @@
 """Fit the weights of `azul_fast.search.weights` to games that searches play against each other.
 
-    python scripts/fit_search.py [GAMES] [NODES] [SEED]
+    python scripts/fit_search.py [PLAYERS] [WALL] [GAMES] [NODES] [SEED]
 
-Both seats of a game of two search with the weights that stand, each term's multiplied by a factor drawn for the batch,
-so that boards of many kinds come up. What is fitted, round by round, is the margin still to come after a round's end:
-final margin less the difference of points, by the difference of terms; least squares with a ridge towards the weights
-that stand. Prints the new weights as the lines of that file. Two such steps of 10,000 games, with 1,000 nodes a move,
-made those that are there.
+All seats search with the weights that stand, each seat's terms multiplied by factors drawn for the batch, so that
+boards of many kinds come up. What is fitted, round by round, is the margin still to come after a round's end, between
+every two seats: final margin less the difference of points, by the difference of terms; least squares with a ridge
+towards the weights that stand. Prints the new weights as the lines of that file.
 """
 
 from __future__ import annotations
 
 import sys
+from itertools import combinations
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -26,6 +26,8 @@ from azul_fast.engine.layout import (
     PHASE,
     PHASE_DEAL,
     PHASE_OVER,
+    PHASE_TILE,
+    PLAYERS,
     ROUND,
     SCORE,
     STATE_WORDS,
@@ -38,7 +40,7 @@ from azul_fast.engine.rounds import deal
 from azul_fast.engine.step import step_inline
 from azul_fast.engine.words import section, words
 from azul_fast.rules import Rules
-from azul_fast.search.alphabeta import MEMORY, best_action, round_weights
+from azul_fast.search.alphabeta import MEMORY, best_action, best_choice, round_weights
 from azul_fast.search.evaluation import (
     BOARD_FLOOR_BITS,
     ROUND_CLASSES,
@@ -61,14 +63,13 @@ UNIT = 4096.0  # a weight large enough that the rounding of worths does not matt
 
 
 @kernel
-def play(start, seed, games, nodes, weights, memory, states, game_of, margins):
+def play(start, seed, games, nodes, weights, memory, states, game_of, scores):
     """Play games, and keep the states after each round; returns how many.
 
-    `weights` are those of seat 0, then of seat 1; `states` [n, STATE_WORDS], `game_of` [n] and `margins` [games] are
-    written, margins from seat 0.
+    `weights` [seat, as `WEIGHTS`]; `states` [n, STATE_WORDS], `game_of` [n] and `scores` [games, seat] are written.
     """
     state = start.copy()
-    st, mem, both = words(state), words(memory), words(weights)
+    st, mem, all_weights = words(state), words(memory), words(weights)
     kept = 0
     for game in range(games):
         state[:] = start
@@ -82,22 +83,24 @@ def play(start, seed, games, nodes, weights, memory, states, game_of, margins):
                     kept += 1
                 deal(st)
                 continue
-            own = section(both, st[TURN] * (ROUND_CLASSES * TERMS), ROUND_CLASSES * TERMS)
-            step_inline(
-                st, best_action(st, mem, np.int64(len(memory)), round_weights(st, own), nodes, np.int64(0), 0.0)
-            )
-        margins[game] = seat_words(st, np.int64(0))[SCORE] - seat_words(st, np.int64(1))[SCORE]
+            own = round_weights(st, section(all_weights, st[TURN] * weights.shape[1], weights.shape[1]))
+            if st[PHASE] == PHASE_TILE:
+                step_inline(st, best_choice(st, own))
+            else:
+                step_inline(st, best_action(st, mem, np.int64(len(memory)), own, nodes, np.int64(0), 0.0))
+        for seat in range(st[PLAYERS]):
+            scores[game, seat] = seat_words(st, np.int64(seat))[SCORE]
     return kept
 
 
 @kernel
-def terms(states, differences, points):
-    """Seat 0 less seat 1 after each round: every term, and the points with the bonuses so far."""
+def terms(states, of_seat, points):
+    """After each round, for each seat [n, seat]: every term, and the points with the bonuses so far."""
     one = np.zeros(TERMS)
     for n in range(len(states)):
         st = words(states[n])
-        for seat in range(2):
-            player, sign = seat_words(st, np.int64(seat)), 1 - 2 * seat
+        for seat in range(st[PLAYERS]):
+            player = seat_words(st, np.int64(seat))
             key = board_key(player)
             if st[TURN] == seat:
                 key |= np.int64(MARKER_FLAG) << BOARD_FLOOR_BITS
@@ -106,36 +109,44 @@ def terms(states, differences, points):
                 packed = board_worth(player, key, st[FREE_WALL], words(one))
                 one[term] = 0.0
                 more = worth_of(packed) - points_of(packed) * WORTH_UNIT
-                differences[n, term] += sign * more / (WORTH_UNIT * UNIT)
-            points[n] += sign * points_of(packed)
+                of_seat[n, seat, term] = more / (WORTH_UNIT * UNIT)
+            points[n, seat] = points_of(packed)
 
 
 def main() -> None:
-    games, nodes, seed = (int(a) for a in (sys.argv[1:] + ["10000", "1000", "1"][len(sys.argv) - 1 :]))
-    rng = np.random.default_rng(seed)
+    given = sys.argv[1:]
+    players, wall, games, nodes, seed = given + ["2", "fixed", "10000", "1000", "1"][len(given) :]
+    start = new_state(Rules(players=int(players), wall=wall))
+    seats, batches = int(players), max(1, int(games) // BATCH)
+    rng = np.random.default_rng(int(seed))
     memory = np.zeros(MEMORY, np.int64)
-    weights = WEIGHTS.reshape(ROUND_CLASSES, TERMS).copy()
-    all_states, to_come = [], []
-    for batch in range(max(1, games // BATCH)):
+    table = 2 * (seats - 2) + int(start[FREE_WALL])
+    all_weights = WEIGHTS.reshape(-1, ROUND_CLASSES, TERMS)
+    weights = all_weights[table].copy()
+    all_states, all_scores = [], []
+    for batch in range(batches):
         states = np.zeros((BATCH * MOST_ROUNDS, STATE_WORDS), np.int64)
-        game_of, margins = np.zeros(len(states), np.int64), np.zeros(BATCH, np.int64)
-        factors = np.exp(FACTOR_SD * rng.standard_normal((2, 1, TERMS)))
+        game_of, scores = np.zeros(len(states), np.int64), np.zeros((BATCH, seats), np.int64)
+        factors = np.exp(FACTOR_SD * rng.standard_normal((seats, 1, 1, TERMS)))
         factors[..., SPREAD] = 1
-        both = (weights * factors).ravel()
-        kept = play(new_state(Rules()), seed * 1000 + batch, BATCH, nodes, both, memory, states, game_of, margins)
+        drawn = (all_weights * factors).reshape(seats, -1)
+        kept = play(start, int(seed) * 1000 + batch, BATCH, int(nodes), drawn, memory, states, game_of, scores)
         all_states.append(states[:kept])
-        to_come.append(margins[game_of[:kept]])
+        all_scores.append(scores[game_of[:kept]])
     states = np.concatenate(all_states)
-    x, points = np.zeros((len(states), TERMS)), np.zeros(len(states), np.int64)
+    x, points = np.zeros((len(states), seats, TERMS)), np.zeros((len(states), seats), np.int64)
     terms(states, x, points)
-    y = np.concatenate(to_come) - points
+    to_come = np.concatenate(all_scores) - points
+    rounds = np.minimum(states[:, ROUND], ROUND_CLASSES) - 1
     for row in range(ROUND_CLASSES):
-        here = np.minimum(states[:, ROUND], ROUND_CLASSES) - 1 == row
-        scale = x[here, :SPREAD].std(axis=0) + 1e-9
-        z, prior = x[here, :SPREAD] / scale, weights[row, :SPREAD] * scale
-        fitted = prior + np.linalg.solve(z.T @ z + RIDGE * np.eye(SPREAD), z.T @ (y[here] - z @ prior))
-        rest = y[here] - z @ fitted
-        print(f"# round {row + 1}: {here.sum()} boards, {y[here].std():.2f} points, {rest.std():.2f} left")
+        here = rounds == row
+        dx = np.concatenate([x[here, i, :SPREAD] - x[here, j, :SPREAD] for i, j in combinations(range(seats), 2)])
+        y = np.concatenate([to_come[here, i] - to_come[here, j] for i, j in combinations(range(seats), 2)])
+        scale = dx.std(axis=0) + 1e-9
+        z, prior = dx / scale, weights[row, :SPREAD] * scale
+        fitted = prior + np.linalg.solve(z.T @ z + RIDGE * np.eye(SPREAD), z.T @ (y - z @ prior))
+        rest = y - z @ fitted
+        print(f"# round {row + 1}: {here.sum()} tables, {y.std():.2f} points between two, {rest.std():.2f} left")
         weights[row, :SPREAD] = fitted / scale
         weights[row, SPREAD] = SPREAD_PER_SD * rest.std()
     for term in range(TERMS):

@@ -14,7 +14,7 @@ from referee import Referee
 import azul_fast as az
 from azul_fast._jit import inner, kernel
 from azul_fast.batch import describe
-from azul_fast.engine.layout import FREE_WALL, PAIRS, TURN
+from azul_fast.engine.layout import FREE_WALL, PAIRS, PLAYERS, TURN
 from azul_fast.engine.moves import seat_words
 from azul_fast.engine.words import words
 from azul_fast.notation import format_move
@@ -116,8 +116,13 @@ def plain(state, memory, weights, ply):
     count = ab.list_moves(state, memory, weights, ply, np.int64(-1))
     moves = ab.FRAMES + ply * ab.FRAME + ab.SAVED
     own = state[TURN] == memory[ab.ROOT]
+    most = np.int64(0)
+    for i in range(count):
+        most = max(most, memory[moves + i] >> ab.ORDER_BITS)
     best = np.int64(-(1 << 40) if own else 1 << 40)
     for i in range(count):
+        if not own and state[PLAYERS] > 2 and memory[moves + i] >> ab.ORDER_BITS < most - ab.MOST_SACRIFICE:
+            continue  # with more than two players, another seat does not give away more than that
         action = memory[moves + i] & ((1 << ab.ORDER_BITS) - 1)
         ab.play(state, memory, ply, action)
         value = plain(state, memory, weights, ply + 1)
@@ -168,7 +173,7 @@ def solve_twice(state, memory, spare, out):
     out[4] += board_key(seat_words(st, st[TURN])) == 0
 
 
-@pytest.mark.parametrize(("players", "wall"), [(2, "fixed"), (2, "free"), (3, "fixed")])
+@pytest.mark.parametrize(("players", "wall"), [(2, "fixed"), (2, "free"), (3, "fixed"), (4, "fixed"), (3, "free")])
 def test_tables_change_nothing(players, wall):
     """Values agree with minimax without tables and with every factory tried; so does each entry two plies on."""
     hits = 0

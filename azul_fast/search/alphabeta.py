@@ -3,8 +3,9 @@
 The tree is the factory offer, of which everything is public; it is cut at the end of the round, where
 `azul_fast.search.evaluation` says what the boards are worth (or who won, if the game is over), or at the depth of the
 iteration: from there each seat takes what is best for its own board for a few plies more, as the best of what is on
-offer is soon gone, and boards are valued as if the round ended then. With more than two players the others are taken to
-play together against the seat that searches (paranoid).
+offer is soon gone, and boards are valued as if the round ended then. With more than two players the value is the own
+board against the mean of the others, and the others are taken to play together against the seat that searches, but not
+at any price: each of them only makes moves that leave its own board at most `MOST_SACRIFICE` behind its best.
 
 The parts are those of a chess program (https://www.chessprogramming.org): fail-soft alpha-beta with null windows (PVS),
 a transposition table, late move reductions, and moves ordered by the table's move, then killers, then the worth of the
@@ -136,6 +137,10 @@ _KILLER = np.int64(1) << 36
 _ORDER_ZERO = np.int64(1) << 30  # so that order words are positive
 ORDER_BITS = 10  # below them the move
 
+# With more than two players, what another seat gives away at most to hurt the seat that searches, in 1/1024 points. Of
+# 0, 1, 2, 4 and 8 points, 4 played best with three players: more makes it afraid of moves that nobody makes.
+MOST_SACRIFICE = 4 * WORTH_UNIT
+
 # Late moves are searched less deep at first: from this place in the order, and another ply from the second place on.
 _LATE, _LATER = 3, 8
 _REDUCED_DEPTH = 3  # where at least so many plies are left
@@ -167,8 +172,10 @@ def _hash(state, memory):
 # ------------------------------------------------------------------------------------------------------- the boards
 @inline
 def round_weights(state, weights):
-    """The row of `weights` (words of float64 [ROUND_CLASSES, TERMS]) for this round."""
-    return section(weights, (min(max(state[ROUND], 1), ROUND_CLASSES) - 1) * TERMS, TERMS)
+    """The row of `weights` (words of float64 [players - 2, free wall, round class, term]) for this game and round."""
+    table = 2 * (state[PLAYERS] - 2) + state[FREE_WALL]
+    row = table * ROUND_CLASSES + min(max(state[ROUND], 1), ROUND_CLASSES) - 1
+    return section(weights, row * TERMS, TERMS)
 
 
 @inline
@@ -196,21 +203,24 @@ def _exhausted(state):
 
 @inner
 def table_value(state, memory, weights):
-    """Value of the boards for the seat that searches, as if the round ended now."""
+    """Value of the boards for the seat that searches, as if the round ended now.
+
+    Its worth against the mean of the others' worths or, if the game is over then, its points against the best of them.
+    """
     root = memory[ROOT]
     own = _worth(state, memory, weights, root, board_key(seat_words(state, root)))
     rows = rows_of(own)
-    worth = np.int64(-(1 << 40))
+    others = np.int64(0)
     points = np.int64(-1)
     for seat in range(state[PLAYERS]):
         if seat != root:
             packed = _worth(state, memory, weights, seat, board_key(seat_words(state, seat)))
             rows += rows_of(packed)
-            worth = max(worth, worth_of(packed))
+            others += worth_of(packed)
             points = max(points, points_of(packed) << 3 | rows_of(packed))
     if rows or state[ROUND] >= state[MAX_ROUNDS] or (state[BAG] >> 32 == 0 and _exhausted(state)):
         return final_value(points_of(own) << 3 | rows_of(own), points)
-    return bend((worth_of(own) - worth) / WORTH_UNIT, weights[SPREAD])
+    return bend((worth_of(own) - others / (state[PLAYERS] - 1)) / WORTH_UNIT, weights[SPREAD])
 
 
 # -------------------------------------------------------------------------------------------------------- the moves
@@ -269,6 +279,20 @@ def list_moves(state, memory, weights, ply, first):
             memory[moves + count] = order << ORDER_BITS | action
             count += 1
     return count
+
+
+@inline
+def keep_sensible(memory, moves, count):
+    """Of the moves of another seat keep those within `MOST_SACRIFICE` of its best; returns how many."""
+    most = np.int64(0)
+    for i in range(count):
+        most = max(most, memory[moves + i] >> ORDER_BITS & (_KILLER - 1))
+    kept = np.int64(0)
+    for i in range(count):
+        if memory[moves + i] >> ORDER_BITS & (_KILLER - 1) >= most - MOST_SACRIFICE:
+            memory[moves + kept] = memory[moves + i]
+            kept += 1
+    return kept
 
 
 @inline
@@ -424,6 +448,8 @@ def alpha_beta(state, memory, weights, ply, depth, alpha, beta):
     cut_before = memory[CUT]
     moves = FRAMES + ply * FRAME + SAVED
     count = list_moves(state, memory, weights, ply, first)
+    if not own_side and state[PLAYERS] > 2:
+        count = keep_sensible(memory, moves, count)
     best = np.int64(-_INFINITE)
     best_move = np.int64(0)
     low = alpha
