@@ -399,12 +399,15 @@ def test_a_signal_to_end_leaves_no_file(words, tmp_path):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
-    until = time.monotonic() + 60
-    while not os.listdir(tmp_path) and time.monotonic() < until:
-        time.sleep(0.01)
-    assert os.listdir(tmp_path), "no file was begun"
-    process.terminate()
-    _, said = process.communicate(timeout=60)
+    try:
+        until = time.monotonic() + 60
+        while not os.listdir(tmp_path) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert os.listdir(tmp_path), "no file was begun"
+        process.terminate()
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 128 + signal.SIGTERM
     assert b"Traceback" not in said
     assert os.listdir(tmp_path) == []

@@ -120,7 +120,7 @@ MEMORY = TABLE + (2 << TABLE_BITS)
 
 _LEAST_SLOTS = 1 << 10
 _AHEAD = 3  # plies that are played on from a cut leaf: for two players the best of 0 to 5 and all, for three as 2
-_UNTIMED = 1000  # nodes between two looks at the clock, about 0.1 ms
+_UNTIMED = 1000  # nodes between two looks at the clock, less than 1 ms
 _MARKS = 1 << 13  # marks that fit; then the memory is zeroed
 _BOARD_SEAT, _BOARD_MARK = 48, 50
 

@@ -88,7 +88,7 @@ MEMORY = TREE + TREE_WORDS
 _NODE_EDGES, _NODE_HASH, _NODE_PLACE, _NODE = range(4)
 _EDGE_ACTION, _EDGE_PRIOR, _EDGE_VISITS, _EDGE_TOTAL, _EDGE_CHILD, _EDGE = range(6)
 
-_UNTIMED = 8  # playouts between two looks at the clock, about 0.1 ms
+_UNTIMED = 8  # playouts between two looks at the clock, less than 1 ms
 REWARD_UNIT = 1_000_000  # of a reward between 0 and 1
 _MARGIN_SHARE = 0.3  # of a reward is the margin, the rest the share of the win
 _MARGIN_HALF = 30.0  # points that count half of what any margin can
