@@ -3,8 +3,8 @@
 They were fitted to the margins at the end of games that searches played against each other, round by round: least
 squares with a ridge towards the weights that those games were played with (see `scripts/fit_search.py`): twice over for
 two players on the coloured wall, once more from there for two on the gray one, which wins 53.5 +-1.4% of games against
-those it came from (1,200, at 2,000 nodes a move). With 3 and 4 players what was fitted so played worse: they have those
-of two.
+those it came from (1,200, at 2,000 nodes a move). With 3 and 4 players nothing that was fitted so has played better so
+far: they have those of two.
 """
 
 from __future__ import annotations
