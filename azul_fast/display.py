@@ -30,7 +30,9 @@ END_TEXTS = {
     "exhausted": "ended for want of tiles",
     "stalled": "stopped at the last round",
 }
-_ASCII = str.maketrans({"±": "~", "·": "-", "─": "-", "█": "#", "▌": " ", "░": ".", "▒": ":", "▓": "+"})
+_ASCII = str.maketrans(
+    {"±": "~", "→": ">", "…": "...", "·": "-", "─": "-", "█": "#", "▌": " ", "░": ".", "▒": ":", "▓": "+"}
+)
 
 
 def as_text(statistics_: Statistics, width: int | None = None, ascii_only: bool = False) -> str:

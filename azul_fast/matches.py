@@ -440,6 +440,8 @@ def _lines(match: Match) -> list[str]:
 
 def _elo(elo: Elo) -> tuple[str, str]:
     """The difference and its interval, or why there is none."""
+    if elo.mean is None and elo.low is None and elo.high is None:
+        return "unknown", elo.note or ""
     if elo.mean is None:
         return f"at least {elo.low:+.0f}" if elo.low is not None else f"at most {elo.high:+.0f}", elo.note or ""
     if elo.low is None or elo.high is None or elo.se is None:

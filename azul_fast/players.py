@@ -248,7 +248,7 @@ def _load(file: str) -> ModuleType:
     sys.path.insert(0, str(path.parent))  # so that it may import its neighbours
     try:
         found.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PolicyError(f"policy file {file}: {type(error).__name__}: {_line(error)}") from error
     finally:
         sys.path.pop(0)
@@ -263,7 +263,7 @@ def _as_policy(function: Any, spec: PolicySpec) -> Any:
         cache_beside_kernels(function, Path(spec.file).read_bytes())
     try:
         function.compile((VIEW_TYPE,))
-    except (numba.core.errors.NumbaError, TypeError) as error:  # TypeError: another number of arguments
+    except Exception as error:  # of many kinds: what numba cannot read, another number of arguments
         raise PolicyError(f"policy {spec.text} does not compile: {_line(error)}") from error
     result = function.overloads[(VIEW_TYPE,)].signature.return_type
     if not isinstance(result, types.Integer):
@@ -279,7 +279,7 @@ def _widened(function: Any) -> Any:
     return numba.njit(nogil=True)(lambda view: np.int64(function(view)))
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     """The part of an error's message that says most, on one line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(("Failed in", "During", "File", "<source", "^"))]

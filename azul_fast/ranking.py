@@ -53,7 +53,10 @@ def _headline(evaluation: Evaluation, seat: int) -> Text:
     by = "win share" if question.by == "win" else "margin"
     text.append(f" · by {question.policy} · ranked by {by} · seed {question.seed}")
     if question.depth_cut:
-        text.append("\nPlayed to the end of the round; the boards there say what may be expected.")
+        text.append(
+            "\nPlayed to the end of the round; the boards there say what may be expected. "
+            "± leaves out what that gets wrong."
+        )
     return text
 
 

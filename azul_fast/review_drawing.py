@@ -96,7 +96,7 @@ def _table(*heads: str, left: int = 1) -> Table:
 def _players(review: Review) -> RenderableType:
     table = _table("", "accuracy", "a move", "all moves", "deals", "moves")
     for name, player in zip(review.names, review.players, strict=True):
-        accuracy = "" if player.accuracy is None else f"{player.accuracy:.1f}"
+        accuracy = "" if player.accuracy is None else number(player.accuracy)
         figures = (number(each, percent=True) for each in (player.loss, player.given_away, player.luck))
         table.add_row(name, accuracy, *figures, f"{player.moves}")
     return table

@@ -165,7 +165,7 @@ def _table(heads: list[str], rows: list[tuple[str, list[str]]]) -> str:
 def _players(review: Review) -> str:
     rows = []
     for name, player in zip(review.names, review.players, strict=True):
-        accuracy = "" if player.accuracy is None else f"{player.accuracy:.1f}"
+        accuracy = "" if player.accuracy is None else number(player.accuracy)
         figures = [number(each, percent=True) for each in (player.loss, player.given_away, player.luck)]
         rows.append(("", [escape(name), accuracy, *figures, number(player.points_lost), str(player.moves)]))
     heads = ["", "accuracy, %", "a move loses, %", "all moves lose, %", "deals bring, %", "points a move", "moves"]

@@ -6,6 +6,11 @@ the end of the round, once. If the game ends there, that is what the move was wo
 plays it on many times (rollouts). Any other engine plays the rollouts itself, from right after the move, and the
 candidates are those that do best in the first few. Both seats are taken to play equally well.
 
+**One value for one position.** Within a round nothing is drawn, so the win share after a move is that of the position
+before the next one. It is taken back from there, from the end of the round on: a position is worth what the better is
+of the move that was played (by the value of the next position) and the best other (by the best of the candidates that
+answer it). So the curve jumps with moves and deals alone. What the judge itself overlooks is in no standard error.
+
 Rollout i of every position meets the same random numbers (common random numbers), so the candidates of a move, and the
 same round's end reached in several ways, are compared on what they do and not on what was drawn.
 
@@ -22,7 +27,8 @@ errors are those of the sum in each rollout, not of parts that are taken as inde
 
 **Accuracy** of a player is the mean over all moves with a choice of 103.1668 exp(-0.04354 x) - 3.1669, with x the loss
 in percent of win share: the curve of lichess (https://lichess.org/page/accuracy), 100 for moves that lose nothing.
-Losses measured as negative count as they are, so that noise cancels; only the mean is held to 0 ... 100.
+Noise would raise it, as the curve is bent: with a normal error of standard deviation s, the mean of exp(-c x) is too
+large by the factor exp(c^2 s^2 / 2), which is divided out. Only the mean is held to 0 ... 100.
 """
 
 from __future__ import annotations
@@ -34,7 +40,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azul_fast.batch import WAKE_SECONDS, sigint_to, thread_count, versions, whole_number
 from azul_fast.errors import AzulError
@@ -62,15 +68,19 @@ CANDIDATES = 4  # and the move that was played
 CANDIDATE_RANGE = 0.2  # of a win share: a move that the search puts so far behind is none
 RANKING_SHARE = 0.25  # of the budget finds the candidates where no search does
 TURNING_LOSS, TURNING_ERRORS, TURNING_POINTS = 0.05, 2.0, 5  # a win share; standard errors; at most so many
+CURVE = 4.354  # of the accuracy: 0.04354 for each percent of a win share
 MISTAKE, BLUNDER = 0.05, 0.15  # of a win share, as in ``?`` and ``??``
+LONG_NAME = 60  # characters of a player's name that are shown
 ROLLOUT_PART = 500  # of one call of the kernel
 
 Progress = Callable[[int, int], None]  # (positions judged, positions in all)
 
 
-def accuracy_of(loss: float) -> float:
-    """Accuracy, in percent, of a move that gave away `loss` of a win share; see the module."""
-    return 103.1668 * math.exp(-0.04354 * 100 * loss) - 3.1669
+def accuracy_of(loss: Estimate) -> Estimate:
+    """Accuracy, in percent, of a move that gave away so much of a win share; see the module."""
+    error = CURVE * (loss.se or 0.0)
+    height = 103.1668 * math.exp(-CURVE * loss.mean - error * error / 2)
+    return Estimate(height - 3.1669, height * error)
 
 
 # ------------------------------------------------------------------------------------------------------ what is asked
@@ -122,7 +132,7 @@ def plan_review(
 # -------------------------------------------------------------------------------------------------------- the answer
 @dataclass(frozen=True)
 class Candidate:
-    """A move that was compared with the one played; `win_share` and `margin` (points) are those of the seat to act."""
+    """A move that was looked at: win share and margin (points) of the seat to act, as the engine carries it on."""
 
     move: str
     win_share: Estimate
@@ -155,7 +165,7 @@ class ReviewedMove:
     exact : bool
         Whether both were played out to the end of the game, without chance.
     candidates : tuple of Candidate
-        Best first.
+        What there was to choose from, best first; the best and the played one were then looked at once more.
     """
 
     ply: int
@@ -174,9 +184,9 @@ class ReviewedMove:
     _losses: tuple[np.ndarray, np.ndarray] = field(repr=False, compare=False)  # `loss`, `points_lost` in each rollout
 
     @property
-    def accuracy(self) -> float | None:
-        """In percent, before noise is averaged out; None where there was no choice."""
-        return accuracy_of(self.loss.mean) if self.choices > 1 else None
+    def accuracy(self) -> Estimate | None:
+        """In percent; None where there was no choice."""
+        return accuracy_of(self.loss) if self.choices > 1 else None
 
     @property
     def mark(self) -> str:
@@ -245,8 +255,8 @@ class Player:
     seat : int
     moves : int
         With a choice.
-    accuracy : float
-        In percent.
+    accuracy : Estimate or None
+        In percent; the errors of the moves are taken as independent.
     loss, points_lost : Estimate
         Mean of a move: win share and points.
     given_away, luck : Estimate
@@ -255,7 +265,7 @@ class Player:
 
     seat: int
     moves: int
-    accuracy: float | None
+    accuracy: Estimate | None
     loss: Estimate
     points_lost: Estimate
     given_away: Estimate
@@ -265,7 +275,7 @@ class Player:
         return {
             "seat": self.seat,
             "moves": self.moves,
-            "accuracy": self.accuracy,
+            "accuracy": None if self.accuracy is None else self.accuracy.to_dict(),
             "loss": self.loss.to_dict(),
             "points_lost": self.points_lost.to_dict(),
             "given_away": self.given_away.to_dict(),
@@ -303,7 +313,7 @@ class Review:
         players = self.plan.game.rules.players
         given = self.plan.game._notes.get("policies")
         if isinstance(given, list) and len(given) == players and all(isinstance(name, str) for name in given):
-            return [f"seat {seat} ({name})" for seat, name in enumerate(given)]
+            return [f"seat {seat} ({_printable(name)})" for seat, name in enumerate(given)]
         return [f"seat {seat}" for seat in range(players)]
 
     @property
@@ -323,13 +333,12 @@ class Review:
 
     def _player(self, seat: int) -> Player:
         own = [move for move in self.moves if move.seat == seat and move.choices > 1]
-        accuracies = [accuracy_of(move.loss.mean) for move in own]
         given_away = _total(move._losses[0] for move in own)
         share = 1 / len(own) if own else 0.0
         return Player(
             seat=seat,
             moves=len(own),
-            accuracy=min(100.0, max(0.0, sum(accuracies) / len(own))) if own else None,
+            accuracy=_mean_accuracy([accuracy_of(move.loss) for move in own]) if own else None,
             loss=given_away.scaled(share),
             points_lost=_total(move._losses[1] for move in own).scaled(share),
             given_away=given_away,
@@ -375,6 +384,17 @@ class Review:
         from azul_fast.review_drawing import drawing
 
         yield drawing(self)
+
+
+def _printable(name: str) -> str:
+    """A name from a record, fit for a terminal."""
+    text = "".join(sign if sign.isprintable() else "?" for sign in name)
+    return text if len(text) <= LONG_NAME else text[: LONG_NAME - 1] + "…"
+
+
+def _mean_accuracy(moves: list[Estimate]) -> Estimate:
+    mean = sum(each.mean for each in moves) / len(moves)
+    return Estimate(min(100.0, max(0.0, mean)), math.hypot(*(each.se or 0.0 for each in moves)) / len(moves))
 
 
 def review(
@@ -427,22 +447,22 @@ def run_review(plan: ReviewPlan, *, threads: int | None = None, progress: Progre
     threads = thread_count(threads)
     wall_clock, cpu_clock = time.perf_counter(), time.process_time()
     judge = _Judge(plan)
-    moves: dict[int, ReviewedMove] = {}
+    looks: dict[int, _Look] = {}
     deals: dict[int, ReviewedDeal] = {}
     pool = ThreadPoolExecutor(threads, "azul")
     try:
         with sigint_to(judge.interrupt):
             tasks: dict[Future[Any], int] = {}
             for number, event in reversed(list(enumerate(plan.game._history))):
-                work = judge.deal if event.action < 0 else judge.move
+                work = judge.deal if event.action < 0 else judge.look
                 tasks[pool.submit(work, number)] = number
             waiting = set(tasks)
             while waiting and not judge.stopped:
                 done, waiting = wait(waiting, WAKE_SECONDS, FIRST_EXCEPTION)
                 for task in done:
                     number, found = tasks[task], task.result()
-                    if isinstance(found, ReviewedMove):
-                        moves[number] = found
+                    if isinstance(found, _Look):
+                        looks[number] = found
                     elif found is not None:
                         deals[number] = found
                 if progress is not None:
@@ -451,14 +471,10 @@ def run_review(plan: ReviewPlan, *, threads: int | None = None, progress: Progre
         interrupted = judge.stopped
         judge.interrupt()  # those that are still at work, after a failure
         pool.shutdown(wait=not interrupted, cancel_futures=True)
-    if interrupted:  # what is whole from some event on
-        first = len(plan.game._history)
-        while first and (first - 1 in moves or first - 1 in deals):
-            first -= 1
-        moves = {number: move for number, move in moves.items() if number >= first}
-        deals = {number: deal for number, deal in deals.items() if number >= first}
-        if not moves:
-            raise KeyboardInterrupt
+    moves = dict(judge.moves(looks))
+    if not moves:
+        raise KeyboardInterrupt
+    deals = {number: deal for number, deal in deals.items() if number >= min(moves) - 1}
     about = {
         "seconds": round(time.perf_counter() - wall_clock, 3),
         "cpu_s": round(time.process_time() - cpu_clock, 3),
@@ -495,7 +511,7 @@ class _Outcome:
         return float(self.wins[seat, ::2].mean()), float(self.margins[seat, ::2].mean())
 
     def shares(self) -> tuple[Estimate, ...]:
-        return tuple(_estimate(self._measured(wins)) for wins in self.wins)
+        return tuple(_share(self._measured(wins)) for wins in self.wins)
 
     def margin(self, seat: int) -> Estimate:
         return _estimate(self._measured(self.margins[seat]))
@@ -521,6 +537,27 @@ def _estimate(values: np.ndarray) -> Estimate:
     if len(values) == 1:
         return Estimate(float(values[0]), 0.0)
     return Estimate(float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values))))
+
+
+def _share(values: np.ndarray) -> Estimate:
+    """A win share. Where all rollouts agree it is not certain: by the rule of succession the error is about 1 / n."""
+    found = _estimate(values)
+    if found.se == 0 and len(values) > 1:
+        n = len(values)
+        return Estimate(found.mean, math.sqrt((n + 1) / (n + 3)) / (n + 2))
+    return found
+
+
+class _Look(NamedTuple):
+    """What was found in the position before a move."""
+
+    table: Position
+    choices: int  # kinds of legal moves
+    wanted: list[int]  # the candidates' actions
+    outcomes: list[_Outcome]
+    played: int  # which of them was played
+    other: int | None  # the best of the others
+    answered: _Outcome | None  # what that one comes to when the best of the candidates answers it
 
 
 class _Judge:
@@ -560,49 +597,85 @@ class _Judge:
         text, gains = self.plan.game._text_of(number), after.less(before)[0]
         return ReviewedDeal(Position.from_state(dealt).round, text, before.shares(), after.shares(), gains)
 
-    def move(self, number: int) -> ReviewedMove | None:
-        """A move of the history."""
+    def look(self, number: int) -> _Look | None:
+        """The candidates in the position before a move of the history."""
         try:
-            return self._move(number)
+            return self._look(number)
         except _Stopped:
             return None
 
-    def _move(self, number: int) -> ReviewedMove:
-        from azul_fast.engine.layout import PLIES, ROUND_PLIES
+    def _look(self, number: int) -> _Look:
         from azul_fast.rollouts import successors
 
         state, played = self.history[number].before, self.history[number].action
         table = Position.from_state(state)
-        seat = table.turn
-        kinds = self._kinds(state, table)
-        played_kind = next(each for each in kinds if played in each)
-        actions = [played if each is played_kind else each[0] for each in kinds]
-        wanted = self._candidates(state, seat, actions, played)
+        choices, wanted = self._candidates(state, table, played)
+        afters = successors(state, wanted)
+        outcomes = [self._outcome(self._carry_on(after)) for after in afters]
+        others = [i for i in range(len(wanted)) if wanted[i] != played]
+        other = max(others, key=lambda i: (outcomes[i].chosen(table.turn), -i)) if others else None
+        answered = None if other is None else self._answered(afters[other], outcomes[other])
+        return _Look(table, choices, wanted, outcomes, wanted.index(played), other, answered)
+
+    def _answered(self, state: np.ndarray, outcome: _Outcome) -> _Outcome:
+        """What a position comes to when the best of the candidates is played there; `outcome` if there is no move."""
+        from azul_fast.engine.layout import PHASE, PHASE_OFFER, PHASE_TILE
+        from azul_fast.rollouts import successors
+
+        if not self.plan.is_searched or state[PHASE] not in (PHASE_OFFER, PHASE_TILE):
+            return outcome
+        table = Position.from_state(state)
+        _, wanted = self._candidates(state, table)
         outcomes = [self._outcome(self._carry_on(after)) for after in successors(state, wanted)]
-        # by the rollouts that choose; of equals the move that was played, then by the search
-        order = sorted(
-            range(len(wanted)), key=lambda i: (*(-x for x in outcomes[i].chosen(seat)), wanted[i] != played, i)
+        return max(outcomes, key=lambda each: each.chosen(table.turn))
+
+    def moves(self, looks: dict[int, _Look]) -> Iterator[tuple[int, ReviewedMove]]:
+        """Moves from the last one of the game to the first, as far as they were looked at without a gap."""
+        following: _Outcome | None = None  # what the position after a move is worth, by the next move
+        for number in reversed(range(len(self.history))):
+            if self.history[number].action < 0:
+                following = None
+            elif number not in looks:
+                return
+            else:
+                following, move = self._judged_move(number, looks[number], following)
+                yield number, move
+
+    def _judged_move(self, number: int, look: _Look, following: _Outcome | None) -> tuple[_Outcome, ReviewedMove]:
+        """What the position before a move is worth, and the move."""
+        from azul_fast.engine.layout import PLIES, ROUND_PLIES
+
+        state, seat = self.history[number].before, look.table.turn
+        own = look.outcomes[look.played]
+        if self.plan.is_searched and following is not None:
+            own = following
+        best, chosen = own, look.played
+        if look.answered is not None and look.other is not None and look.answered.chosen(seat) > own.chosen(seat):
+            best, chosen = look.answered, look.other
+        wins, margins = best.less(own)
+        order = sorted(range(len(look.wanted)), key=lambda i: (*(-x for x in look.outcomes[i].chosen(seat)), i))
+        candidates = (
+            Candidate(format_move(look.wanted[i]), look.outcomes[i].shares()[seat], look.outcomes[i].margin(seat))
+            for i in order
         )
-        best, own = order[0], wanted.index(played)
-        wins, margins = outcomes[best].less(outcomes[own])
-        return ReviewedMove(
+        is_best = chosen == look.played
+        move = ReviewedMove(
             ply=int(state[PLIES] + state[ROUND_PLIES]) + 1,
-            round=table.round,
+            round=look.table.round,
             seat=seat,
-            position=str(table),
-            move=format_move(played),
-            best=format_move(wanted[best]),
-            choices=len(kinds),
-            before=outcomes[best].shares(),
-            after=outcomes[own].shares(),
-            loss=_estimate(wins[seat]),
+            position=str(look.table),
+            move=format_move(look.wanted[look.played]),
+            best=format_move(look.wanted[chosen]),
+            choices=look.choices,
+            before=best.shares(),
+            after=own.shares(),
+            loss=Estimate(0.0, 0.0) if is_best else _share(wins[seat]),
             points_lost=_estimate(margins[seat]),
-            exact=outcomes[best].is_exact and outcomes[own].is_exact,
-            candidates=tuple(
-                Candidate(format_move(wanted[i]), outcomes[i].shares()[seat], outcomes[i].margin(seat)) for i in order
-            ),
+            exact=best.is_exact and own.is_exact,
+            candidates=tuple(candidates),
             _losses=(wins[seat], margins[seat]),
         )
+        return best if self.plan.is_searched else own, move
 
     # -------------------------------------------------------------------------------------------------- candidates
     def _kinds(self, state: np.ndarray, table: Position) -> list[list[int]]:
@@ -622,15 +695,21 @@ class _Judge:
                 kinds.setdefault((table.factories[move.source - 1], move.color, move.line), []).append(action)
         return list(kinds.values())
 
-    def _candidates(self, state: np.ndarray, seat: int, actions: list[int], played: int) -> list[int]:
-        """The actions that are worth comparing, the most promising first, the played one among them."""
+    def _candidates(self, state: np.ndarray, table: Position, played: int | None = None) -> tuple[int, list[int]]:
+        """How many kinds of moves there are, and the actions worth comparing, the best first, `played` among them."""
+        kinds = self._kinds(state, table)
+        actions = [played if played is not None and played in each else each[0] for each in kinds]
         if len(actions) <= CANDIDATES:
-            return actions
-        values = self._search(state, actions) if self._has_values(state) else self._short_rollouts(state, seat, actions)
+            return len(kinds), actions
+        values = (
+            self._search(state, actions)
+            if self._has_values(state)
+            else self._short_rollouts(state, table.turn, actions)
+        )
         order = sorted(range(len(actions)), key=lambda i: (-values[i], i))
         best = values[order[0]]
         wanted = [actions[i] for i in order[:CANDIDATES] if values[i] >= best - 2 * CANDIDATE_RANGE]
-        return wanted if played in wanted else [*wanted, played]
+        return len(kinds), wanted if played is None or played in wanted else [*wanted, played]
 
     def _has_values(self, state: np.ndarray) -> bool:
         from azul_fast.engine.layout import PHASE, PHASE_OFFER

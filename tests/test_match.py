@@ -451,3 +451,12 @@ def test_bad_arguments_in_python():
     ):
         with pytest.raises(AzulError, match=message):
             match("greedy", "tidy", **options)
+
+
+@pytest.mark.parametrize("policies", [("greedy", "random"), ("random", "greedy"), ("random", "random")])
+def test_one_block_is_shown(policies):
+    """There is no spread to tell an error from, and so no Elo difference."""
+    for players in (2, 3):
+        found = az.match(*policies, games=players, rules=az.Rules(players=players), seed=1)
+        assert found.blocks == 1
+        assert "score share, %" in str(found)

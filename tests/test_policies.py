@@ -340,3 +340,20 @@ def test_what_each_weight_makes_it_play(weights, moves):
     text = f"azul1 c2 B,KK,-,-,- *W {EMPTY};{other} b? l0.0.0.0.0 t0 s0 r2 offer"
     game = az.Game.from_text(text, seed=1)
     assert {az.choose(game, plan_with(**weights), seed) for seed in range(60)} == moves
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("import sys\nsys.exit(7)", "SystemExit"),
+        ("from numba import njit\n@njit\ndef bot(view):\n    import os\n    return os.getcwd()", "does not compile"),
+        ("from numba import njit\n@njit\ndef bot(view, floor):\n    return 0", "does not compile"),
+        ("from numba import njit\n@njit\ndef bot(view):\n    return view.nothing", "does not compile"),
+    ],
+)
+def test_a_file_that_fails_is_one_line(tmp_path, body, said):
+    file = tmp_path / "bots.py"
+    file.write_text(body + ("" if "def bot" in body else "\ndef bot(view): return 0") + "\n")
+    with pytest.raises(az.AzulError, match=said) as caught:
+        az.simulate(games=2, policies=f"{file}::bot", seed=1)
+    assert "\n" not in str(caught.value)

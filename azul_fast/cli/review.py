@@ -52,6 +52,8 @@ def command(record: str, page: str | None, **options: Any) -> int:
         from azul_fast.files import check_output
 
         path = check_output(page, SUFFIXES, options["force"])
+        if path.exists() and Path(record).exists() and path.samefile(record):
+            raise AzulError(f"--html {page} is the record that is to be reviewed")
     number, line = _wanted(record, options["game"])
     announce_compilation()
     from azul_fast.reviews import plan_review, run_review
