@@ -41,7 +41,7 @@ def check_output(path: str | Path, suffixes: Sequence[str], force: bool = False)
             raise AzulError(f"{path}: there is no folder {folder}")
         if path.is_dir():
             raise AzulError(f"{path} is a folder")
-        if path.exists() and not force:
+        if (path.exists() or path.is_symlink()) and not force:
             raise AzulError(f"{path} exists (--force writes over it)")
     except OSError as error:  # a name that is too long
         raise AzulError(f"{name}: {error.strerror}") from None

@@ -22,6 +22,7 @@ from azul_fast.game import RECORD_FORMAT, Game, round_scores
 from azul_fast.position import Position
 from azul_fast.rules import DEFAULT_MAX_ROUNDS, WALLS, Rules
 
+GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # what a compressed file begins with
 MAX_LINE = 16 * 1024 * 1024  # bytes; a game of 100 rounds has about 20,000
 _CHUNK = 1 << 18  # bytes read at once
 _ZST_CHUNK = 1 << 8  # the same of a .zst file: what they stand for is held at once, 8 MB at the worst
@@ -183,6 +184,8 @@ def _no_record(reason: str) -> NoRecordError:
 # ---------------------------------------------------------------------------------------------------------------- files
 def loads(line: str | bytes) -> dict[str, Any]:
     """The record on one line of JSON."""
+    if isinstance(line, bytes) and line.startswith((GZIP, ZSTANDARD)):
+        raise _no_record("not JSON: compressed, unpack it first, or name a file that ends in .gz or .zst")
     if len(line) > MAX_LINE:
         raise _no_record(f"more than {MAX_LINE:,} bytes, too long for a game")
     try:

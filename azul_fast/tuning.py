@@ -201,6 +201,7 @@ def plan_tuning(
     if seed is None:
         seed = secrets.randbelow(MAX_SEED + 1)
     seed = whole_number("seed", seed, 0, MAX_SEED)
+    test_games = whole_number("test games", _or(test_games, TEST_GAMES), 1, MAX_GAMES)
     plan = TunePlan(
         start,
         weights,
@@ -212,7 +213,7 @@ def plan_tuning(
             plan_match(
                 policy,
                 policy if name == SELF else name,
-                games=_or(test_games, TEST_GAMES),
+                games=test_games,
                 rules=rules,
                 seed=(seed + 1) % (MAX_SEED + 1),
             )

@@ -259,10 +259,10 @@ def test_a_full_disk_under_standard_output(extra):
 
 @pytest.mark.parametrize("name", ["games.parquet", "games.csv", "games.npz", "games.jsonl"])
 def test_a_full_disk_under_a_file_leaves_no_file(name, tmp_path):
-    option = "--records" if name.endswith("jsonl") else "--games-out"
+    option = ["--record-games", "300", "--records"] if name.endswith("jsonl") else ["--games-out"]
     limit = 20_000  # bytes a file may have
     done = run(
-        "simulate", "--games", "6000", "--seed", "1", "--record-games", "300", option, str(tmp_path / name),
+        "simulate", "--games", "6000", "--seed", "1", *option, str(tmp_path / name),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )  # fmt: skip
     assert done.returncode == 3
@@ -441,3 +441,25 @@ def test_the_help_names_the_policies():
     done = run("simulate", "--help")
     for name in BUILT_IN:
         assert name in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["simulate", "--record-games", "3"], "--record-games goes with --records FILE"),
+        (["match", "greedy", "tidy", "--record-games", "3"], "--record-games goes with --records FILE"),
+        (["match", "bots::f", "greedy"], "policy 'bots::f': one of your own is written FILE.py::NAME"),
+        (["tune", "--test-games", "0"], "test games must be 1 to"),
+        (["tune", "--generations", "0"], "generations must be 1 to"),
+        (["simulate", "--games", "10", "--games-out", "dangling.csv"], "dangling.csv exists"),
+        (["replay", "packed.jsonl"], "packed.jsonl: line 1: record: not JSON: compressed"),
+    ],
+)
+def test_what_a_new_user_met(arguments, said, tmp_path):
+    os.symlink("nowhere", tmp_path / "dangling.csv")
+    (tmp_path / "packed.jsonl").write_bytes(b"\x1f\x8b\x08\x00rest")
+    done = run(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    lines = [line for line in done.stderr.splitlines() if "compiling" not in line]
+    assert len(lines) == 1 and said in lines[0]
+    assert os.path.islink(tmp_path / "dangling.csv")

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from azul_fast.cli.main import CHECK_FAILED, DONE, INTERRUPTED, announce_compilation
-from azul_fast.cli.options import WholeNumber, record_options, seed_option, threads_option, variant_options
+from azul_fast.cli.options import (
+    WholeNumber,
+    record_count,
+    record_options,
+    seed_option,
+    threads_option,
+    variant_options,
+)
 from azul_fast.cli.simulate import RECORD_SUFFIXES, RULE_OPTIONS, progress_bar, write_records
 from azul_fast.errors import AzulError, shown
 from azul_fast.rules import Rules
@@ -91,7 +98,7 @@ def match(options: dict[str, Any], given: set[str]) -> int:
         beta=options["beta"],
     )
     threads = batch.thread_count(options["threads"])
-    record_games = batch.whole_number("record games", options["record_games"], 1, batch.MAX_GAMES)
+    record_games = record_count(options, given)
     records = None
     if options["records"] is not None:
         from azul_fast.files import check_output

@@ -117,4 +117,16 @@ record_options = options(
                  help="How many games to record."),
     click.option("--force", is_flag=True, help="Write over files that exist."),
 )  # fmt: skip
+
+
+def record_count(options: dict[str, Any], given: set[str]) -> int:
+    """How many games to record; only with a file to record them in."""
+    from azul_fast.batch import MAX_GAMES, whole_number
+
+    games = whole_number("record games", options["record_games"], 1, MAX_GAMES)
+    if "record_games" in given and options["records"] is None:
+        raise AzulError("--record-games goes with --records FILE")
+    return games
+
+
 POLICY_WORDS = f"{', '.join(BUILT_IN)} or FILE.py::NAME, parameters after colons: plan:floor=2"

@@ -17,6 +17,7 @@ from azul_fast.cli.options import (
     FirstPlayer,
     PositionText,
     WholeNumber,
+    record_count,
     record_options,
     seed_option,
     threads_option,
@@ -91,7 +92,7 @@ def simulate(options: dict[str, Any], given: set[str]) -> int:
             raise AzulError(f"--{name.replace('_', '-')} {value}: the position has {own}")
     threads = batch.thread_count(options["threads"])
     table, records = _outputs(options)
-    record_games = batch.whole_number("record games", options["record_games"], 1, batch.MAX_GAMES)
+    record_games = record_count(options, given)
 
     announce_compilation()
     with contextlib.ExitStack() as stack:

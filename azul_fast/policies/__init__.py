@@ -70,6 +70,8 @@ def parse_policy(text: str) -> PolicySpec:
     if not isinstance(text, str):
         raise AzulError(f"policy must be a name, not {shown(text)}")
     file, double_colon, rest = text.rpartition(".py::")
+    if "::" in rest:
+        raise AzulError(f"policy {shown(text)}: one of your own is written FILE.py::NAME")
     name, *parameters = rest.split(":")
     given = tuple(_parameter(part, text) for part in parameters)
     if len({key for key, _ in given}) < len(given):
