@@ -19,8 +19,9 @@ win shares, margins and what a move gave away (the paired difference to the best
 in the mean, and may come out a little below 0.
 
 **Deals.** What the win share is at a round's end, before anyone knows the next deal, and what it is after that deal is
-luck; what changes with a move is play. Both are rollouts by the same players, with no search between: so a deal brings
-nothing in the mean, and luck is not mistaken for what a search sees.
+luck; what changes with a move is play. With an engine that searches, a deal is worth what the position after it is. So
+the account of a game is whole: the win share at its start, what the deals brought, less what the own moves gave away,
+and what the others' did, is the result.
 
 **Sums** over a game (luck, what all moves gave away) are of rollouts that share their random numbers, so their standard
 errors are those of the sum in each rollout, not of parts that are taken as independent.
@@ -223,7 +224,7 @@ class ReviewedDeal:
     round : int
     deal : str
     before, after : tuple of Estimate
-        [seat] win shares when the round before had ended, and with this deal on the table: rollouts from there.
+        [seat] win shares when the round before had ended, and with this deal on the table.
     """
 
     round: int
@@ -448,7 +449,7 @@ def run_review(plan: ReviewPlan, *, threads: int | None = None, progress: Progre
     wall_clock, cpu_clock = time.perf_counter(), time.process_time()
     judge = _Judge(plan)
     looks: dict[int, _Look] = {}
-    deals: dict[int, ReviewedDeal] = {}
+    deals: dict[int, tuple[_Outcome, _Outcome | None]] = {}
     pool = ThreadPoolExecutor(threads, "azul")
     try:
         with sigint_to(judge.interrupt):
@@ -471,10 +472,10 @@ def run_review(plan: ReviewPlan, *, threads: int | None = None, progress: Progre
         interrupted = judge.stopped
         judge.interrupt()  # those that are still at work, after a failure
         pool.shutdown(wait=not interrupted, cancel_futures=True)
-    moves = dict(judge.moves(looks))
-    if not moves:
+    judged = list(judge.moves(looks))
+    if not judged:
         raise KeyboardInterrupt
-    deals = {number: deal for number, deal in deals.items() if number >= min(moves) - 1}
+    values = {number: value for number, value, _ in judged}
     about = {
         "seconds": round(time.perf_counter() - wall_clock, 3),
         "cpu_s": round(time.process_time() - cpu_clock, 3),
@@ -483,8 +484,8 @@ def run_review(plan: ReviewPlan, *, threads: int | None = None, progress: Progre
     }
     return Review(
         plan,
-        tuple(moves[number] for number in sorted(moves)),
-        tuple(deals[number] for number in sorted(deals)),
+        tuple(move for _, _, move in reversed(judged)),
+        tuple(judge.deals(deals, values)),
         interrupted,
         about,
     )
@@ -586,16 +587,28 @@ class _Judge:
         self.stop[0] = 1
 
     # ------------------------------------------------------------------------------------------------------ events
-    def deal(self, number: int) -> ReviewedDeal | None:
-        """A deal of the history."""
+    def deal(self, number: int) -> tuple[_Outcome, _Outcome | None] | None:
+        """Rollouts from before a deal of the history, and from after it where no search says what that is worth."""
         try:
-            before = self._outcome(self.history[number].before)
-            dealt = self.plan.game._state_after(number)
-            after = self._outcome(dealt)
+            dealt = None if self.plan.is_searched else self._outcome(self.plan.game._state_after(number))
+            return self._outcome(self.history[number].before), dealt
         except _Stopped:
             return None
-        text, gains = self.plan.game._text_of(number), after.less(before)[0]
-        return ReviewedDeal(Position.from_state(dealt).round, text, before.shares(), after.shares(), gains)
+
+    def deals(
+        self, found: dict[int, tuple[_Outcome, _Outcome | None]], values: dict[int, _Outcome]
+    ) -> Iterator[ReviewedDeal]:
+        """The deals whose first move is judged; `values` are those of the positions before moves."""
+        for number, (before, dealt) in sorted(found.items()):
+            if number + 1 in values:
+                after = dealt or values[number + 1]
+                yield ReviewedDeal(
+                    Position.from_state(self.plan.game._state_after(number)).round,
+                    self.plan.game._text_of(number),
+                    before.shares(),
+                    after.shares(),
+                    after.less(before)[0],
+                )
 
     def look(self, number: int) -> _Look | None:
         """The candidates in the position before a move of the history."""
@@ -629,8 +642,8 @@ class _Judge:
         outcomes = [self._outcome(self._carry_on(after)) for after in successors(state, wanted)]
         return max(outcomes, key=lambda each: each.chosen(table.turn))
 
-    def moves(self, looks: dict[int, _Look]) -> Iterator[tuple[int, ReviewedMove]]:
-        """Moves from the last one of the game to the first, as far as they were looked at without a gap."""
+    def moves(self, looks: dict[int, _Look]) -> Iterator[tuple[int, _Outcome, ReviewedMove]]:
+        """Moves, each with what the position before it is worth, from the last one to the first without a gap."""
         following: _Outcome | None = None  # what the position after a move is worth, by the next move
         for number in reversed(range(len(self.history))):
             if self.history[number].action < 0:
@@ -639,7 +652,7 @@ class _Judge:
                 return
             else:
                 following, move = self._judged_move(number, looks[number], following)
-                yield number, move
+                yield number, following, move
 
     def _judged_move(self, number: int, look: _Look, following: _Outcome | None) -> tuple[_Outcome, ReviewedMove]:
         """What the position before a move is worth, and the move."""

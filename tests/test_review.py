@@ -208,14 +208,29 @@ def test_standard_errors_of_sums_are_the_spread_over_seeds():
         assert 0.7 < spread / np.mean([each.se for each in luck]) < 1.4
 
 
-def test_deals_are_judged_without_search():
-    """The win share after a deal is that of rollouts from it: what a search sees is no luck."""
-    game = reviewed(2).plan.game
-    judge = _Judge(plan_review(game, **QUICK))
-    for deal in reviewed(2).deals:
-        number = game.history.index(deal.deal)
-        assert deal.after == judge._roll(game._state_after(number), FIRST_ROLLOUT, judge.plan.rollouts).shares()
-        assert sum(deal.gain(seat).mean for seat in (0, 1)) == pytest.approx(0)
+@pytest.mark.parametrize("players", [2, 3])
+def test_the_account_of_a_game_is_whole(players):
+    """Start, deals, own losses and those of the others make the result, for every seat."""
+    found = reviewed(players)
+    result = found.plan.game.result()
+    for seat in range(players):
+        share = found.deals[0].before[seat].mean + sum(deal.gain(seat).mean for deal in found.deals)
+        share += sum(move.after[seat].mean - move.before[seat].mean for move in found.moves)
+        assert share == pytest.approx((seat in result["winners"]) / len(result["winners"]))
+    if players == 2:
+        own, other = found.players
+        share = found.deals[0].before[0].mean + own.luck.mean - own.given_away.mean + other.given_away.mean
+        assert share == pytest.approx((0 in result["winners"]) / len(result["winners"]))
+
+
+def test_deals_with_a_judge_that_does_not_search():
+    """Rollouts from before and from after them."""
+    found = az.review(dumps(COLORED), engine="greedy", budget=60, seed=2)
+    judge = _Judge(found.plan)
+    for deal in found.deals:
+        number = found.plan.game.history.index(deal.deal)
+        dealt = judge._roll(found.plan.game._state_after(number), FIRST_ROLLOUT, judge.plan.rollouts)
+        assert deal.after == dealt.shares()
         assert deal.gain(0).mean == pytest.approx(deal.after[0].mean - deal.before[0].mean)
 
 
